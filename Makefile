@@ -1,0 +1,44 @@
+# Everything a new machine needs is Python 3.11 or newer with pip; each target makes the environment it uses.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+
+.PHONY: demo test lint types tests plain-python figures bench clean
+
+demo: $(VENV)/.installed-demo  ## fit a bundled data set and print what was found
+	$(BIN)/python -m dipolar
+
+test: lint types tests plain-python  ## lint, types and every test
+
+lint: $(VENV)/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed-test
+	$(BIN)/mypy
+
+tests: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -n 2
+
+plain-python: $(VENV)/.installed-test  ## the compiled routines once more, as the plain Python they are written in
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -m compiled
+
+figures: $(VENV)/.installed-test  ## draw the pictures of the documentation again
+	$(BIN)/python examples/plot_split_detection.py
+
+bench: $(VENV)/.installed-test  ## the measured figures of docs/benchmarks.md; takes a while
+	$(BIN)/python benchmarks/node_solver.py
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(VENV)/bin/pip:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed-demo: pyproject.toml | $(VENV)/bin/pip
+	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/pip
+	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[test]"
+	touch $@

@@ -1,0 +1,1 @@
+"""Compiled routines: plain functions over arrays, numpy and numba only."""

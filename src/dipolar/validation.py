@@ -1,0 +1,90 @@
+"""The border of the estimators: covariates and sample weights, checked once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array, check_consistent_length, validate_data
+
+from dipolar.survival import Survival, check_outcome
+
+__all__ = ["check_fit_data", "check_predict_data", "check_sample_weight"]
+
+# How many columns with missing values an error message lists.
+COLUMNS_SHOWN = 8
+
+
+def check_fit_data(
+    estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, allow_nan: bool = False
+) -> tuple[np.ndarray, Survival, np.ndarray]:
+    """Check what `fit` was given; return float64 covariates, outcomes and weights of equal length.
+
+    Rows of weight zero are absent from the result: a weight counts how often a row was seen.
+    """
+    X = validate_data(estimator, X, dtype=np.float64, order="C", ensure_all_finite=False)
+    _require_finite(X, getattr(estimator, "feature_names_in_", None), allow_nan)
+    survival = check_outcome(y, require_event=False)
+    check_consistent_length(X, survival.time)
+    weight = check_sample_weight(sample_weight, len(X))
+
+    seen = weight > 0
+    if not seen.all():
+        X, survival, weight = X[seen], survival.take(seen), weight[seen]
+    if not len(weight):
+        raise ValueError("sample_weight is zero in every row. At least one row needs a positive weight.")
+    return X, check_outcome(survival), weight
+
+
+def check_predict_data(estimator: Any, X: Any, *, allow_nan: bool = False) -> np.ndarray:
+    """Check the covariates that a fitted estimator is to predict for."""
+    X = validate_data(estimator, X, dtype=np.float64, order="C", ensure_all_finite=False, reset=False)
+    _require_finite(X, getattr(estimator, "feature_names_in_", None), allow_nan)
+    return X
+
+
+def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
+    """Return float64 weights, one per row; None counts every row once."""
+    if sample_weight is None:
+        return np.ones(n_samples)
+    weight = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight", ensure_min_samples=0
+    )
+    if weight.ndim == 0:
+        return np.full(n_samples, float(weight))
+    if weight.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight should have one value per row, shape ({n_samples},), got shape {weight.shape}."
+        )
+    negative = np.flatnonzero(weight < 0)
+    if len(negative):
+        raise ValueError(
+            f"sample_weight must not be negative, got {weight[negative[0]]} in row {negative[0]} "
+            f"({len(negative)} such rows). A weight says how often a row counts."
+        )
+    return weight
+
+
+def _require_finite(X: np.ndarray, names: Any, allow_nan: bool) -> None:
+    infinite = np.isinf(X).sum(axis=0)
+    if infinite.any():
+        raise ValueError(
+            f"X contains infinity (inf): {_column_counts(infinite, names)}. "
+            "Replace infinite values before fitting or predicting."
+        )
+    missing = np.isnan(X).sum(axis=0)
+    if missing.any() and not allow_nan:
+        raise ValueError(
+            f"X contains NaN: {_column_counts(missing, names)}. Impute them first, for example "
+            "make_pipeline(sklearn.impute.SimpleImputer(strategy='median'), estimator), or drop the rows."
+        )
+
+
+def _column_counts(counts: np.ndarray, names: Any) -> str:
+    columns = np.flatnonzero(counts)
+    shown = ", ".join(
+        f"{names[column] if names is not None else f'column {column}'} ({counts[column]})"
+        for column in columns[:COLUMNS_SHOWN]
+    )
+    more = f" and {len(columns) - COLUMNS_SHOWN} more columns" if len(columns) > COLUMNS_SHOWN else ""
+    return shown + more
