@@ -104,7 +104,10 @@ def _split_columns(y: Any) -> tuple[Any, Any]:
         return y[0], y[1]
     if hasattr(y, "columns") and hasattr(y, "shape"):
         return _split_frame(y)
-    values = np.asarray(y)
+    try:
+        values = np.asarray(y)
+    except ValueError as error:
+        raise ValueError(f"y cannot be read as an array: {error} {ACCEPTED_FORMS}") from error
     if values.dtype.names is not None:
         return _split_structured(values)
     if values.ndim == 2 and values.shape[1] == 2:
@@ -113,7 +116,9 @@ def _split_columns(y: Any) -> tuple[Any, Any]:
         _warn_column_vector()
         return values[:, 0], None
     if values.ndim != 1:
-        raise ValueError(f"y should be a survival outcome, got an array of shape {values.shape}. {ACCEPTED_FORMS}")
+        raise ValueError(
+            f"y should be a survival outcome, got an array of shape {values.shape}. {ACCEPTED_FORMS}"
+        )
     return values, None
 
 
@@ -145,6 +150,10 @@ def _split_frame(frame: Any) -> tuple[np.ndarray, np.ndarray | None]:
             f"y should have two columns, one of times and one of events, got {len(names)}: {names[:8]}. "
             "Select the two, for example y[['time', 'event']]."
         )
+    if names[0] == names[1]:
+        raise ValueError(
+            f"y has two columns of the same name, {names[0]!r}. Rename one, or pass (time, event)."
+        )
     return _tell_time_from_event({name: np.asarray(frame[name]) for name in names})
 
 
@@ -156,8 +165,8 @@ def _tell_time_from_event(columns: dict[Any, np.ndarray]) -> tuple[np.ndarray, n
         if a_is_event != b_is_event:
             return (b, a) if a_is_event else (a, b)
     raise ValueError(
-        f"y has the columns {first!r} and {second!r}, and exactly one of them should hold the events as 0/1 or "
-        "boolean values. Convert the event column to bool, or pass the pair (time, event)."
+        f"y has the columns {first!r} and {second!r}, and exactly one of them should hold the events as 0/1 "
+        "or boolean values. Convert the event column to bool, or pass the pair (time, event)."
     )
 
 
@@ -166,7 +175,10 @@ def _is_boolean(values: np.ndarray) -> bool:
 
 
 def _is_binary(values: np.ndarray) -> bool:
-    return bool(np.isin(values, (0, 1)).all())
+    try:
+        return bool(np.isin(values, (0, 1)).all())
+    except TypeError:  # a missing value of a nullable pandas column refuses to be compared
+        return False
 
 
 def _as_times(time: Any) -> np.ndarray:
@@ -183,7 +195,9 @@ def _as_times(time: Any) -> np.ndarray:
     except (TypeError, ValueError) as error:
         raise ValueError(f"time must hold numbers, got dtype {np.asarray(time).dtype}: {error}") from error
     _refuse_rows(np.isnan(values), values, "time", "NaN", "Drop these rows, or impute their times.")
-    _refuse_rows(np.isinf(values), values, "time", "infinite (inf)", "Use the last follow-up time and event = 0.")
+    _refuse_rows(
+        np.isinf(values), values, "time", "infinite (inf)", "Use the last follow-up time and event = 0."
+    )
     _refuse_rows(values < 0, values, "time", "negative", "Times are counted from entry and must be >= 0.")
     return values
 
@@ -192,6 +206,8 @@ def _as_events(event: Any) -> np.ndarray:
     values = _as_vector(event, "event")
     if values.dtype == bool:
         return np.array(values)
+    if np.iscomplexobj(values):
+        raise ValueError("Complex data not supported: event must be boolean or 0/1.")
     way_out = "Code observed events as 1 (or True) and censored rows as 0 (or False)"
     try:
         numbers = np.array(values, dtype=np.float64)
@@ -235,7 +251,8 @@ def _warn_column_vector() -> None:
     from sklearn.exceptions import DataConversionWarning
 
     warnings.warn(
-        "A column-vector y was passed when a 1d array was expected. It is read as times that were all observed.",
+        "A column-vector y was passed when a 1d array was expected. "
+        "It is read as times that were all observed.",
         DataConversionWarning,
         stacklevel=4,
     )

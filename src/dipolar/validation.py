@@ -51,7 +51,7 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
         sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight", ensure_min_samples=0
     )
     if weight.ndim == 0:
-        return np.full(n_samples, float(weight))
+        weight = np.full(n_samples, float(weight))
     if weight.shape != (n_samples,):
         raise ValueError(
             f"sample_weight should have one value per row, shape ({n_samples},), got shape {weight.shape}."

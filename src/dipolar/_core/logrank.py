@@ -1,0 +1,359 @@
+"""Log-rank statistics: of one given split, and of every cut of a covariate at once.
+
+All cuts of a covariate cost O(n log n). Rows enter the left group one by one, in the order of the covariate,
+and both parts of the statistic U^2 / V are kept up to date:
+
+    U = sum_k W_k (d_Lk - Y_Lk d_k / Y_k)                    a sum over the rows of the left group
+    V = sum_k v_k y_k - sum_k v_k y_k^2,   y_k = Y_Lk / Y_k   the first part is such a sum as well
+
+A row that enters raises Y_Lk at every event time up to its own, so the second part grows by a sum of Y_Lk over a
+prefix of the event times, which a Fenwick tree over those times answers in O(log n).
+
+Glossary
+--------
+k            index of a distinct event time of the node, 1 to m
+d_k, Y_k     weight of the events at time k, and of the rows at risk just before it
+W_k          weight function of the family: 1, Y_k, sqrt(Y_k) or S(t_k-)^rho (1 - S(t_k-))^gamma
+v_k          W_k^2 d_k (Y_k - d_k) / (Y_k - 1), the hypergeometric variance without y_k (1 - y_k)
+position     number of distinct event times up to and including a row's time: its last k at risk
+near, far    the group that is being filled, and the rest; the statistic does not care which of them is left
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+__all__ = [
+    "EXPONENTIAL",
+    "FAMILIES",
+    "FLEMING_HARRINGTON",
+    "GEHAN",
+    "LOGRANK",
+    "TARONE_WARE",
+    "best_cut",
+    "two_sample_logrank",
+]
+
+LOGRANK = 0
+GEHAN = 1
+TARONE_WARE = 2
+FLEMING_HARRINGTON = 3
+EXPONENTIAL = 4
+
+FAMILIES = {
+    "logrank": LOGRANK,
+    "gehan": GEHAN,
+    "tarone-ware": TARONE_WARE,
+    "fleming-harrington": FLEMING_HARRINGTON,
+    "exponential": EXPONENTIAL,
+}
+
+# A variance that is this small beside its first part is zero in exact arithmetic.
+ZERO_VARIANCE = 1e-10
+
+# Statistics that differ by less are equal up to rounding, and the cut that is met first is kept. Without this
+# rule a row of weight two and the same row twice could give two trees.
+TIE = 1e-10
+
+# A chi-square below this is rounding: the groups do not differ at all.
+ZERO_GAIN = 1e-12
+
+# The slots of the array that `best_cut` overwrites.
+GAIN, FEATURE, THRESHOLD, MISSING_LEFT = 0, 1, 2, 3
+
+
+@njit(cache=True, nogil=True)
+def _family_weight(family, at_risk, survival_before, rho, gamma):
+    if family == GEHAN:
+        return at_risk
+    if family == TARONE_WARE:
+        return math.sqrt(at_risk)
+    if family == FLEMING_HARRINGTON:
+        return survival_before**rho * (1.0 - survival_before) ** gamma
+    return 1.0
+
+
+@njit(cache=True, nogil=True)
+def _fill_terms(rows, time, event, weight, family, rho, gamma, position, residual, spread, grid):
+    """Overwrite `position`, `residual` and `spread` of the node's rows; return the number of event times.
+
+    `rows` are sorted by time, events first among equal times. `grid` is scratch; its row 0 ends as the prefix sums
+    of v_k / Y_k^2, which is what the Fenwick tree is loaded with.
+    """
+    n_times = 0
+    last = -1.0
+    for i in range(len(rows)):
+        row = rows[i]
+        if event[row] and time[row] != last:
+            n_times += 1
+            last = time[row]
+        position[row] = n_times
+
+    curvature, at_risk, deaths, hazard, share = grid[0], grid[1], grid[2], grid[3], grid[4]
+    at_risk[: n_times + 1] = 0.0
+    deaths[: n_times + 1] = 0.0
+    for i in range(len(rows)):
+        row = rows[i]
+        at_risk[position[row]] += weight[row]
+        if event[row]:
+            deaths[position[row]] += weight[row]
+    # Summed from the last time backwards, Y_k >= d_k holds in floating point too.
+    for k in range(n_times - 1, 0, -1):
+        at_risk[k] += at_risk[k + 1]
+
+    curvature[0] = hazard[0] = share[0] = 0.0
+    survival = 1.0
+    for k in range(1, n_times + 1):
+        d, y = deaths[k], at_risk[k]
+        factor = _family_weight(family, y, survival, rho, gamma)
+        variance = factor * factor * d * (y - d) / (y - 1.0) if y > 1.0 else 0.0
+        hazard[k] = hazard[k - 1] + factor * d / y
+        share[k] = share[k - 1] + variance / y
+        curvature[k] = curvature[k - 1] + variance / (y * y)
+        survival *= 1.0 - d / y
+        deaths[k] = factor  # from here on, this slot holds W_k
+
+    for i in range(len(rows)):
+        row = rows[i]
+        k = position[row]
+        seen = deaths[k] if event[row] else 0.0
+        residual[row] = weight[row] * (seen - hazard[k])
+        spread[row] = weight[row] * share[k]
+    return n_times
+
+
+@njit(cache=True, nogil=True)
+def _enter(row, weight, position, curvature, n_times, tree, total):
+    """Let a row enter the near group; return by how much sum_k v_k y_k^2 grows. `tree` is updated.
+
+    `tree` holds two Fenwick trees side by side: of w C(position) and of w, where C is `curvature`. For a row
+    at position k, sum_{j<=k} (v_j / Y_j^2) Y_Lj = sum over near rows of w C(min(their position, k)).
+    """
+    k = position[row]
+    if k == 0:
+        return 0.0
+    w = weight[row]
+    c = curvature[k]
+    loaded = 0.0
+    below = 0.0
+    j = k
+    while j > 0:
+        loaded += tree[j, 0]
+        below += tree[j, 1]
+        j &= j - 1
+    growth = w * (2.0 * (loaded + c * (total - below)) + w * c)
+    j = k
+    while j <= n_times:
+        tree[j, 0] += w * c
+        tree[j, 1] += w
+        j += j & -j
+    return growth
+
+
+@njit(cache=True, nogil=True)
+def _exponential_gain(near_events, near_exposure, events, exposure):
+    """Likelihood ratio of two exponential rates against one: 2 sum_g D_g log((D_g / E_g) / (D / E))."""
+    gain = 0.0
+    far_events = events - near_events
+    far_exposure = exposure - near_exposure
+    if near_events > 0.0 and near_exposure > 0.0:
+        gain += near_events * math.log(near_events / near_exposure * (exposure / events))
+    if far_events > 0.0 and far_exposure > 0.0:
+        gain += far_events * math.log(far_events / far_exposure * (exposure / events))
+    return 2.0 * gain
+
+
+@njit(cache=True, nogil=True)
+def _middle(a, b):
+    """Return a threshold t with min(a, b) <= t < max(a, b), half way where floating point allows it."""
+    low, high = min(a, b), max(a, b)
+    middle = 0.5 * low + 0.5 * high
+    if middle >= high or middle < low:
+        middle = low
+    return middle
+
+
+@njit(cache=True, nogil=True)
+def _scan_side(
+    column, feature, rows, n_present, step, missing_left, totals, limits, family, n_times,
+    event, weight, exposure, position, residual, spread, curvature, tree, best,
+):  # fmt: skip
+    """Try the cuts whose near group, filled from one end of `rows`, holds at most half of the weight.
+
+    The near group is the left one for step = 1 and the right one for step = -1: a small group is never the
+    difference of two large sums, so that no digit is lost. `best` is overwritten where a cut is better.
+    """
+    weight_total, events_total, exposure_total = totals[0], totals[1], totals[2]
+    min_weight, min_events = limits[0], limits[1]
+    n_rows = len(rows)
+    tree[: n_times + 1, :] = 0.0
+    near_weight = near_events = near_exposure = at_risk_near = 0.0
+    numerator = first = second = 0.0
+
+    # Missing rows come last in `rows`. They enter ahead of all others if they belong to the near group.
+    n_missing = n_rows - n_present
+    missing_near = (step == 1) == missing_left
+    n_ahead = n_missing if missing_near else 0
+    start = 0 if step == 1 else n_present - 1
+    for i in range(n_ahead + n_present):
+        present = i - n_ahead
+        row = rows[n_present + i] if present < 0 else rows[start + step * present]
+        w = weight[row]
+        near_weight += w
+        if near_weight > 0.5 * weight_total * (1.0 + 1e-9):
+            return
+        near_events += w * event[row]
+        if family == EXPONENTIAL:
+            near_exposure += exposure[row]
+        else:
+            numerator += residual[row]
+            first += spread[row]
+            second += _enter(row, weight, position, curvature, n_times, tree, at_risk_near)
+            if position[row] > 0:
+                at_risk_near += w
+
+        if i < n_ahead - 1:
+            continue
+        if present < 0:
+            # All missing rows against all present ones: tried once, as "present <= inf goes left".
+            if not (step == -1 and not missing_left):
+                continue
+            threshold = np.inf
+        elif present == n_present - 1:
+            if not (step == 1 and n_missing > 0 and not missing_left):
+                continue
+            threshold = np.inf
+        else:
+            value = column[row]
+            following = column[rows[start + step * (present + 1)]]
+            if value == following:
+                continue
+            threshold = _middle(value, following)
+
+        if near_weight < min_weight or weight_total - near_weight < min_weight:
+            continue
+        if near_events < min_events or events_total - near_events < min_events:
+            continue
+        gain = 0.0
+        if family == EXPONENTIAL:
+            gain = _exponential_gain(near_events, near_exposure, events_total, exposure_total)
+        else:
+            variance = first - second
+            if variance > ZERO_VARIANCE * first:
+                gain = numerator * numerator / variance
+        if gain > best[GAIN] * (1.0 + TIE):
+            best[GAIN] = gain
+            best[FEATURE] = feature
+            best[THRESHOLD] = threshold
+            best[MISSING_LEFT] = missing_left
+
+
+@njit(cache=True, nogil=True)
+def best_cut(
+    columns, orders, start, stop, features, time, event, weight, exposure, limits, family, rho, gamma,
+    position, residual, spread, grid, tree, best,
+):  # fmt: skip
+    """Find the cut of a node with the largest statistic over the given covariates.
+
+    Parameters
+    ----------
+    columns : float64 array (n_features, n)
+        Covariates, one row per feature; NaN where missing.
+    orders : int32 array (n_features + 1, n)
+        `orders[f, start:stop]` are the rows of the node sorted by feature f, missing ones last; the last row sorts
+        them by time, events first among equal times.
+    start, stop : int
+        The node's slice.
+    features : int64 array
+        The covariates to try.
+    time, event, weight : arrays (n,)
+        Outcomes and frequencies of all rows.
+    exposure : float64 array (n,)
+        Weight times baseline cumulative hazard; read by the exponential family only.
+    limits : float64 array (2,)
+        Smallest weight of rows and of events in a child.
+    family, rho, gamma : int, float, float
+        One of the family codes, and the Fleming-Harrington exponents.
+    position, residual, spread : int32, float64, float64 arrays (n,)
+        Scratch, overwritten.
+    grid, tree : float64 arrays (5, n + 2), (n + 2, 2)
+        Scratch, overwritten.
+    best : float64 array (4,)
+        Overwritten: gain, feature, threshold, 1.0 where missing values go left.
+
+    Returns
+    -------
+    found : bool
+        Whether any admissible cut has a positive statistic.
+    """
+    by_time = orders[-1, start:stop]
+    best[GAIN] = ZERO_GAIN
+    best[FEATURE] = -1.0
+    totals = np.zeros(3)
+    for i in range(len(by_time)):
+        row = by_time[i]
+        totals[0] += weight[row]
+        totals[1] += weight[row] * event[row]
+        totals[2] += exposure[row]
+    n_times = 0
+    if family != EXPONENTIAL:
+        n_times = _fill_terms(
+            by_time, time, event, weight, family, rho, gamma, position, residual, spread, grid
+        )  # fmt: skip
+    if totals[1] == 0.0:
+        return False
+
+    for f in range(len(features)):
+        feature = features[f]
+        column = columns[feature]
+        rows = orders[feature, start:stop]
+        n_present = len(rows)
+        while n_present > 0 and np.isnan(column[rows[n_present - 1]]):
+            n_present -= 1
+        if n_present == 0 or (n_present == len(rows) and column[rows[0]] == column[rows[n_present - 1]]):
+            continue
+        for side in range(2 if n_present < len(rows) else 1):
+            for step in (1, -1):
+                _scan_side(
+                    column, feature, rows, n_present, step, side == 1, totals, limits, family, n_times,
+                    event, weight, exposure, position, residual, spread, grid[0], tree, best,
+                )  # fmt: skip
+    return best[FEATURE] >= 0.0
+
+
+@njit(cache=True, nogil=True)
+def two_sample_logrank(time, event, weight, goes_left):
+    """Return the log-rank chi-square (1 degree of freedom) between two groups.
+
+    The arrays are sorted by time, in any order among equal times, and `weight` counts rows. The statistic is zero where
+    its variance is: an empty group, no events, or groups that are never at risk together.
+    """
+    numerator = variance = scale = 0.0
+    at_risk = left_at_risk = 0.0
+    stop = len(time)
+    while stop > 0:
+        # One group of equal times, from the last one backwards.
+        start = stop
+        deaths = left_deaths = 0.0
+        while start > 0 and time[start - 1] == time[stop - 1]:
+            start -= 1
+            w = weight[start]
+            at_risk += w
+            deaths += w * event[start]
+            if goes_left[start]:
+                left_at_risk += w
+                left_deaths += w * event[start]
+        stop = start
+        if deaths > 0.0:
+            share = left_at_risk / at_risk
+            numerator += left_deaths - deaths * share
+            if at_risk > 1.0:
+                factor = deaths * (at_risk - deaths) / (at_risk - 1.0)
+                variance += factor * share * (1.0 - share)
+                scale += factor * min(share, 1.0 - share)
+    if variance <= ZERO_VARIANCE * scale:
+        return 0.0
+    return numerator * numerator / variance

@@ -1,0 +1,1 @@
+"""Survival trees: splitters, growing, pruning, the frozen record, saving."""

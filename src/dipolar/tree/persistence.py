@@ -1,0 +1,107 @@
+"""Saved models: one zip file with a JSON header and plain arrays; nothing in it is ever executed.
+
+    header.json          format, version, estimator, parameters, names; what is not an array
+    arrays/<name>.npy    NumPy's own format, read with allow_pickle=False
+
+A file is written beside its destination and moved there in one step, so that an interrupted save leaves the old file or
+none. Every array carries a checksum (the zip's), and what was read is checked to be a tree before compiled code sees it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+__all__ = ["FORMAT", "VERSION", "not_a_model", "read_model", "write_model"]
+
+FORMAT = "dipolar-tree"
+
+# Raised when a reader of the old version could no longer understand a new file.
+VERSION = 1
+
+
+def write_model(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+    """Write a header of JSON types and named arrays to one file, atomically."""
+    path = Path(path)
+    text = json.dumps({"format": FORMAT, "version": VERSION, **header}, indent=1)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            _write_zip(stream, text, arrays)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Read what :func:`write_model` wrote; raise ValueError for any other file."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            header = json.loads(archive.read("header.json"))
+            _check_header(header, path)
+            names = [name for name in archive.namelist() if name.startswith("arrays/")]
+            arrays = {name[len("arrays/") : -len(".npy")]: _read_array(archive, name) for name in names}
+    except (zipfile.BadZipFile, KeyError, EOFError, json.JSONDecodeError, UnicodeDecodeError, zlib.error) as error:
+        raise not_a_model(path, error) from error
+    return header, arrays
+
+
+def not_a_model(path: str | os.PathLike[str], reason: object) -> ValueError:
+    """Return the error for a file that cannot be a saved model."""
+    return ValueError(
+        f"{os.fspath(path)!r} is not a complete saved dipolar tree: {reason}. The file is truncated, damaged or "
+        "of another kind; save the model again with its save(path) method."
+    )
+
+
+def _write_zip(stream: Any, text: str, arrays: Mapping[str, np.ndarray]) -> None:
+    with zipfile.ZipFile(stream, "w", compression=zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", text)
+        for name, values in arrays.items():
+            with archive.open(f"arrays/{name}.npy", "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, np.ascontiguousarray(values), allow_pickle=False)
+
+
+def _read_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
+    try:
+        with archive.open(name) as entry:
+            values = np.lib.format.read_array(entry, allow_pickle=False)
+            # Reading to the end is what makes the zip compare its checksum.
+            trailing = entry.read()
+    except (ValueError, zlib.error) as error:
+        raise zipfile.BadZipFile(f"{name} is not an array of numbers ({error})") from error
+    if trailing:
+        raise zipfile.BadZipFile(f"{name} has bytes after its array")
+    return values
+
+
+def _check_header(header: Any, path: str | os.PathLike[str]) -> None:
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise not_a_model(path, "its header does not say that it is one")
+    version = header.get("version")
+    if not isinstance(version, int) or version < 1:
+        raise not_a_model(path, f"it has the format version {version!r}")
+    if version > VERSION:
+        raise ValueError(
+            f"{os.fspath(path)!r} was saved in format version {version}, and this dipolar reads up to {VERSION}. "
+            "Upgrade dipolar to load it."
+        )
+
+
+def _umask() -> int:
+    """Return the process's file mode mask, which can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

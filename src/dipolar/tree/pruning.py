@@ -1,0 +1,166 @@
+"""Split-complexity pruning: the path of nested trees, and which of its members to take.
+
+A tree is worth G(T) - alpha |S|: the sum of the log-rank statistics of its splits, minus a price for each of them. As
+alpha rises, the best subtree shrinks along a path T_0 > T_1 > ... > root that does not depend on the choice made later.
+
+Glossary
+--------
+G            sum of log-rank chi-squares over the splits of a tree
+|S|          number of splits
+alpha_k      the price from which on member k of the path is the best subtree; member 0 is the whole tree, alpha_0 = 0
+
+References
+----------
+LeBlanc, M. and Crowley, J. (1993). Survival trees by goodness of split. Journal of the American Statistical
+Association 88, 457-467.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from dipolar._core.logrank import two_sample_logrank
+from dipolar._core.pruning import cut_weakest_links
+from dipolar.survival import Survival
+from dipolar.tree.record import Tree
+
+__all__ = ["PruningPath", "bootstrap_statistics", "choose_member", "pruning_path", "split_statistics"]
+
+Grow = Callable[[np.ndarray, Survival, np.ndarray, np.random.Generator], Tree]
+
+
+@dataclass(frozen=True, eq=False)
+class PruningPath:
+    """The nested trees of weakest-link pruning, from the whole tree (member 0) to the root (the last one)."""
+
+    alphas: np.ndarray  # (n_members,) ascending; member k is best for alphas[k] <= alpha < alphas[k + 1]
+    n_leaves: np.ndarray  # (n_members,)
+    n_splits: np.ndarray  # (n_members,)
+    statistics: np.ndarray  # (n_members,) G on the rows that grew the tree
+    honest_statistics: np.ndarray  # (n_members,) G on held-out rows or corrected by bootstrap; NaN without either
+    removed_at: np.ndarray  # (n_nodes,) int32, the first member in which a node is not split
+
+    def __len__(self) -> int:
+        return len(self.alphas)
+
+    def member_at(self, alpha: float) -> int:
+        """Return the smallest member that maximises G - alpha |S|."""
+        return int(np.searchsorted(self.alphas, alpha, side="right")) - 1
+
+    def splits_of(self, member: int) -> np.ndarray:
+        """Return which nodes of the whole tree are still split in a member."""
+        return self.removed_at > member
+
+    def totals(self, values: np.ndarray) -> np.ndarray:
+        """Return, for every member, the sum over its splits of one value per node."""
+        splits = self.removed_at > 0
+        lost = np.bincount(self.removed_at[splits], weights=values[splits], minlength=len(self) + 1)
+        return np.cumsum(lost[::-1])[::-1][1 : len(self) + 1]
+
+    def with_honest(self, statistics: np.ndarray) -> PruningPath:
+        """Return the path with the statistics by which a member is chosen."""
+        return PruningPath(
+            self.alphas, self.n_leaves, self.n_splits, self.statistics, statistics, self.removed_at
+        )  # fmt: skip
+
+
+def pruning_path(tree: Tree) -> PruningPath:
+    """Cut the weakest link of a tree again and again.
+
+    The link of node h is as strong as the mean statistic of its branch, g(h) = G(T_h) / |S_h|. Links that are equally
+    weak are cut together, so that the alphas ascend strictly.
+    """
+    n = tree.n_nodes
+    n_slots = 1 << max(1, (n - 1).bit_length())
+    removed_at, alphas = np.empty(n, dtype=np.int32), np.empty(n + 1)
+    n_steps = cut_weakest_links(
+        tree.left, tree.parent, tree.logrank, n_slots, np.empty(n), np.empty(n, dtype=np.int64),
+        np.empty(2 * n_slots), removed_at, alphas,
+    )  # fmt: skip
+    unknown = np.full(n_steps + 1, np.nan)
+    path = PruningPath(alphas[: n_steps + 1].copy(), unknown, unknown, unknown, unknown, removed_at)
+    n_splits = path.totals(np.ones(n)).astype(np.int64)
+    return PruningPath(path.alphas, n_splits + 1, n_splits, path.totals(tree.logrank), unknown, removed_at)
+
+
+def choose_member(path: PruningPath, alpha: float) -> int:
+    """Return the member that maximises the honest G - alpha |S|; the smallest of equals."""
+    worth = path.honest_statistics - alpha * path.n_splits
+    return len(worth) - 1 - int(np.argmax(worth[::-1]))
+
+
+def split_statistics(tree: Tree, X: np.ndarray, survival: Survival, weight: np.ndarray) -> np.ndarray:
+    """Return the log-rank statistic of every split on new rows that are sent down the tree; 0 in leaves."""
+    statistics = np.zeros(tree.n_nodes)
+    # Rows sorted by time once stay sorted in every branch.
+    pending = [(0, np.argsort(survival.time, kind="stable"))]
+    while pending:
+        node, rows = pending.pop()
+        if tree.left[node] < 0 or len(rows) < 2:
+            continue
+        goes_left = tree.splits.rows_go_left(X, rows, node)
+        statistics[node] = two_sample_logrank(
+            survival.time[rows], survival.event[rows], weight[rows], goes_left
+        )  # fmt: skip
+        pending.append((tree.left[node] + 1, rows[~goes_left]))
+        pending.append((tree.left[node], rows[goes_left]))
+    return statistics
+
+
+def bootstrap_statistics(
+    path: PruningPath,
+    grow: Grow,
+    X: np.ndarray,
+    survival: Survival,
+    weight: np.ndarray,
+    n_bootstraps: int,
+    rng: np.random.Generator,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> np.ndarray:
+    """Return G of every member minus its optimism, the mean of what bootstrap trees gain from being fitted.
+
+    Member k stands for the prices around alpha'_k = sqrt(alpha_k alpha_{k+1}). The optimism of a bootstrap tree there is
+    the G of its own best subtree on the resample, minus the G of that subtree on the original rows.
+
+    `grow` is called with the rows, outcomes, weights and generator of a resample. Each has its own generator, so that the
+    result does not depend on `n_jobs`.
+    """
+    alphas = np.append(np.sqrt(path.alphas[:-1] * path.alphas[1:]), np.inf)
+    tasks = (
+        delayed(_optimism)(grow, X, survival, weight, alphas, child) for child in rng.spawn(n_bootstraps)
+    )  # fmt: skip
+    total = np.zeros(len(path))
+    # Threads: the work is in compiled code that releases the interpreter, and none outlives an interrupt.
+    results = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(tasks)
+    for done, optimism in enumerate(results, start=1):
+        total += optimism
+        if progress is not None:
+            progress(done, n_bootstraps)
+    return path.statistics - total / n_bootstraps
+
+
+def _optimism(
+    grow: Grow, X: np.ndarray, survival: Survival, weight: np.ndarray, alphas: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    counts = _resample(weight, rng)
+    rows = np.flatnonzero(counts)
+    tree = grow(X[rows], survival.take(rows), counts[rows], rng)
+    path = pruning_path(tree)
+    gap = path.totals(tree.logrank) - path.totals(split_statistics(tree, X, survival, weight))
+    return gap[[path.member_at(alpha) for alpha in alphas]]
+
+
+def _resample(weight: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw as many rows as the weights count, with replacement; return how often each was drawn.
+
+    Positions are drawn along the cumulated weights, so that a row of weight 2 is drawn like the same row twice.
+    """
+    edges = np.cumsum(weight)
+    n_draws = max(1, round(edges[-1]))
+    drawn = np.searchsorted(edges, rng.random(n_draws) * edges[-1], side="right")
+    return np.bincount(np.minimum(drawn, len(weight) - 1), minlength=len(weight)).astype(np.float64)

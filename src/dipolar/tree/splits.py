@@ -1,0 +1,167 @@
+"""The splits of a finished tree: one record for all nodes, whatever kind of split they use.
+
+Every kind follows one convention. A split has a score; rows with score < 0 go left, the others right, and a kind may
+settle the boundary (an axis cut sends score = 0 left, as scikit-learn and scikit-survival do). A record answers
+for one node at a time (`score`, `goes_left`) or sends rows down a whole tree (`route`), can be restricted to some
+nodes (`take`), and turns into named arrays and back without pickle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dipolar._core.partition import route_axis_cuts
+
+__all__ = ["SPLIT_KINDS", "AxisCuts", "Splits", "register_kind"]
+
+# The kinds of splits that a saved file may name. A name from a file only ever selects an entry of this table.
+SPLIT_KINDS: dict[str, type[Splits]] = {}
+
+# Name and width of the arrays of axis cuts.
+AXIS_FIELDS = {"feature": np.int32, "threshold": np.float64, "missing_left": np.bool_, "missing_seen": np.bool_}
+
+
+def register_kind(cls: type[Splits]) -> type[Splits]:
+    """Make a kind of splits loadable from saved files."""
+    SPLIT_KINDS[cls.kind] = cls
+    return cls
+
+
+class Splits:
+    """What the tree needs to know about its splits; node numbers index every kind."""
+
+    kind: ClassVar[str]
+
+    def score(self, X: np.ndarray, node: int) -> np.ndarray:
+        """Return the score of every row of X at a node; its sign tells the side."""
+        raise NotImplementedError
+
+    def goes_left(self, X: np.ndarray, node: int) -> np.ndarray:
+        """Return True for the rows of X that a node sends to its left child."""
+        return self.score(X, node) < 0
+
+    def rows_go_left(self, X: np.ndarray, rows: np.ndarray, node: int) -> np.ndarray:
+        """Return `goes_left` of some rows of X."""
+        return self.goes_left(X[rows], node)
+
+    def feature_shares(self, node: int, n_features: int) -> np.ndarray:
+        """Return how a node's gain is shared among the covariates: not negative, sum 1."""
+        raise NotImplementedError
+
+    def rule(self, node: int, names: Sequence[str]) -> str:
+        """Return the condition for going left, in words."""
+        raise NotImplementedError
+
+    def take(self, nodes: np.ndarray, is_split: np.ndarray) -> Splits:
+        """Return the record of some nodes, renumbered 0, 1, ...; only those with `is_split` need their split."""
+        raise NotImplementedError
+
+    def settings(self) -> dict[str, Any]:
+        """Return what is not an array, as JSON types."""
+        return {}
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Return the record as named arrays of plain numbers."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any]) -> Splits:
+        """Undo `to_arrays` and `settings`."""
+        raise NotImplementedError
+
+    def check(self, is_split: np.ndarray, n_features: int) -> None:
+        """Raise ValueError unless the record fits a tree with these splits (used on files)."""
+        raise NotImplementedError
+
+    def route(self, X: np.ndarray, left: np.ndarray) -> np.ndarray:
+        """Send every row of X down to its leaf; `left` is -1 in leaves, and the right child is `left + 1`."""
+        leaf = np.empty(len(X), dtype=np.int32)
+        pending = [(0, np.arange(len(X)))]
+        while pending:
+            node, rows = pending.pop()
+            if left[node] < 0 or not len(rows):
+                leaf[rows] = node
+                continue
+            goes_left = self.rows_go_left(X, rows, node)
+            pending.append((left[node] + 1, rows[~goes_left]))
+            pending.append((left[node], rows[goes_left]))
+        return leaf
+
+
+@register_kind
+@dataclass(frozen=True, eq=False)
+class AxisCuts(Splits):
+    """Cuts of one covariate: left when x <= threshold, score = x - threshold.
+
+    A missing value has score NaN and goes to the side that `missing_left` stores. A threshold of infinity sends every
+    value left and the missing ones right.
+    """
+
+    kind: ClassVar[str] = "axis"
+
+    feature: np.ndarray  # (n_nodes,) int32, -1 in leaves
+    threshold: np.ndarray  # (n_nodes,) float64, NaN in leaves
+    missing_left: np.ndarray  # (n_nodes,) bool, where a missing value goes
+    missing_seen: np.ndarray  # (n_nodes,) bool, whether that was learnt from missing values
+
+    @classmethod
+    def collect(cls, cuts: Sequence[tuple[int, float, bool, bool] | None]) -> AxisCuts:
+        """Build the record from one tuple of its fields per node, None in leaves."""
+        filled = [(-1, np.nan, False, False) if cut is None else cut for cut in cuts]
+        return cls(*(np.array(column, dtype) for column, dtype in zip(zip(*filled), AXIS_FIELDS.values())))
+
+    def score(self, X: np.ndarray, node: int) -> np.ndarray:
+        return X[:, self.feature[node]] - self.threshold[node]
+
+    def goes_left(self, X: np.ndarray, node: int) -> np.ndarray:
+        return self._side(X[:, self.feature[node]], node)
+
+    def rows_go_left(self, X: np.ndarray, rows: np.ndarray, node: int) -> np.ndarray:
+        return self._side(X[rows, self.feature[node]], node)
+
+    def _side(self, x: np.ndarray, node: int) -> np.ndarray:
+        left = x <= self.threshold[node]
+        return left | np.isnan(x) if self.missing_left[node] else left
+
+    def feature_shares(self, node: int, n_features: int) -> np.ndarray:
+        shares = np.zeros(n_features)
+        shares[self.feature[node]] = 1.0
+        return shares
+
+    def rule(self, node: int, names: Sequence[str]) -> str:
+        name = names[self.feature[node]]
+        if np.isinf(self.threshold[node]):
+            return f"{name} is known"
+        missing = " or missing" if self.missing_left[node] and self.missing_seen[node] else ""
+        return f"{name} <= {self.threshold[node]:.6g}{missing}"
+
+    def take(self, nodes: np.ndarray, is_split: np.ndarray) -> AxisCuts:
+        return AxisCuts(
+            np.where(is_split, self.feature[nodes], np.int32(-1)).astype(np.int32),
+            np.where(is_split, self.threshold[nodes], np.nan),
+            self.missing_left[nodes] & is_split,
+            self.missing_seen[nodes] & is_split,
+        )
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        return {name: getattr(self, name) for name in AXIS_FIELDS}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any]) -> AxisCuts:
+        return cls(*(np.asarray(arrays[name], dtype) for name, dtype in AXIS_FIELDS.items()))
+
+    def check(self, is_split: np.ndarray, n_features: int) -> None:
+        if any(values.shape != is_split.shape for values in self.to_arrays().values()):
+            raise ValueError("the arrays of the splits differ in length")
+        feature = self.feature[is_split]
+        if ((feature < 0) | (feature >= n_features)).any() or np.isnan(self.threshold[is_split]).any():
+            raise ValueError(f"a split has no threshold, or a covariate outside 0 to {n_features - 1}")
+
+    def route(self, X: np.ndarray, left: np.ndarray) -> np.ndarray:
+        leaf = np.empty(len(X), dtype=np.int32)
+        route_axis_cuts(X, left, self.feature, self.threshold, self.missing_left, leaf)
+        return leaf

@@ -1,0 +1,81 @@
+"""What growing asks of a splitter.
+
+A splitter is told once about the root (`begin`), then asked for the split of one node after the other (`find`), told which
+splits were carried out (`descend`), and finally asked for the record of all of them (`freeze`). It keeps whatever
+it likes in between: sorted orders, kernel parameters, counts of what did not converge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dipolar._core.logrank import two_sample_logrank
+from dipolar.survival import Survival
+from dipolar.tree.splits import Splits
+
+__all__ = ["GrowthLimits", "NodeRows", "Split", "Splitter", "split_logrank"]
+
+
+@dataclass(frozen=True)
+class GrowthLimits:
+    """When a branch ends. Sizes are sums of weights, so that a row of weight 2 counts as two rows."""
+
+    max_depth: float = np.inf
+    max_leaf_nodes: float = np.inf
+    min_samples_split: float = 2.0
+    min_samples_leaf: float = 1.0
+    min_events_leaf: float = 0.0
+    min_logrank: float = 0.0
+
+
+@dataclass(frozen=True)
+class NodeRows:
+    """The rows of a node that is being grown: one slice of the order of all rows."""
+
+    start: int
+    stop: int
+    rows: np.ndarray  # (stop - start,) row numbers
+    depth: int
+
+
+@dataclass(frozen=True)
+class Split:
+    """One split of one node, as found."""
+
+    cut: Any  # whatever the splitter's `freeze` turns into its record
+    goes_left: np.ndarray  # (n_rows,) bool, in the order of the node's rows
+    gain: float  # the criterion that chose the split; the largest is split first when leaves are limited
+    logrank: float  # log-rank chi-square between the children, used by pruning and importances
+
+
+class Splitter:
+    """Base of all splitters."""
+
+    def begin(
+        self, X: np.ndarray, survival: Survival, weight: np.ndarray, limits: GrowthLimits, rng: np.random.Generator
+    ) -> None:
+        """Prepare for a tree on these rows: sort, fix cut-offs and kernel parameters. Forget the last tree."""
+        raise NotImplementedError
+
+    def find(self, node: NodeRows, rng: np.random.Generator) -> Split | None:
+        """Return the best split of a node, or None where there is none. `goes_left` leaves no child empty."""
+        raise NotImplementedError
+
+    def descend(self, node: NodeRows, split: Split) -> None:
+        """Learn that a split was carried out: its left rows now come first in the node's slice, in kept order."""
+
+    def freeze(self, cuts: Sequence[Any]) -> Splits:
+        """Return the record of the splits, given the `cut` of every node (None in leaves)."""
+        raise NotImplementedError
+
+
+def split_logrank(survival: Survival, weight: np.ndarray, goes_left: np.ndarray) -> float:
+    """Return the log-rank chi-square of a split of the given rows, in any order."""
+    order = np.argsort(survival.time, kind="stable")
+    return float(
+        two_sample_logrank(survival.time[order], survival.event[order], weight[order], goes_left[order])
+    )

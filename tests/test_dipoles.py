@@ -1,0 +1,148 @@
+"""Cut-offs and orientation against the list of all pairs."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dipolar.dipoles import Cutoffs, DipoleRule, Dipoles, find_cutoffs, score_levels
+from dipolar.survival import Survival
+from tests.reference import dipoles as reference
+
+pytestmark = pytest.mark.compiled
+
+
+@st.composite
+def outcomes(draw, max_rows=12):
+    """Times on a coarse grid, so that ties of every kind are common."""
+    n = draw(st.integers(1, max_rows))
+    unit = draw(st.sampled_from([1.0, 0.1, 1e-8, 1e8]))
+    time = np.array(draw(st.lists(st.integers(0, 6), min_size=n, max_size=n))) * unit
+    event = np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    weight = np.array(draw(st.lists(st.integers(1, 3), min_size=n, max_size=n)), dtype=float)
+    return Survival(time, event), weight
+
+
+@st.composite
+def rules(draw):
+    pure, mixed = draw(
+        st.sampled_from([(0.25, 0.75), (0.0, 1.0), (0.15, 0.55), (0.5, 0.51), (0.0, 0.05), (0.9, 1.0)])
+    )
+    prices = st.sampled_from([0.0, 1.0, 2.5])
+    return DipoleRule(pure, mixed, draw(prices), draw(prices), draw(st.sampled_from(["text", "scripts"])))
+
+
+def scores_of(draw, n):
+    """Few distinct values of both signs, with mirrored pairs."""
+    return np.array(draw(st.lists(st.sampled_from([-2.0, -0.1, 0.0, 0.1, 1.3, 2.0]), min_size=n, max_size=n)))
+
+
+@given(outcomes(), rules())
+def test_cutoffs_equal_the_order_statistics_of_all_gaps(outcome, rule):
+    survival, weight = outcome
+    rows = reference.repeat_rows(weight)
+    expected = reference.cutoffs(
+        survival.time[rows], survival.event[rows], rule.pure_quantile, rule.mixed_quantile, rule.cutoff_rule
+    )
+    found = find_cutoffs(survival, weight, rule)
+    if rule.cutoff_rule == "text":  # an order statistic is one of the gaps: no rounding is excused
+        np.testing.assert_array_equal((found.pure, found.mixed), expected)
+    else:
+        np.testing.assert_allclose((found.pure, found.mixed), expected, rtol=1e-14)
+
+
+@settings(max_examples=300)
+@given(st.data(), outcomes(), rules())
+def test_orientation_equals_the_sum_over_all_pairs(data, outcome, rule):
+    survival, weight = outcome
+    scores = scores_of(data.draw, len(weight))
+    rows = reference.repeat_rows(weight)
+    dipoles = Dipoles(survival, weight, rule)
+    expected = reference.orient(
+        survival.time[rows],
+        survival.event[rows],
+        scores[rows],
+        dipoles.cutoffs.pure,
+        dipoles.cutoffs.mixed,
+        rule.pure_weight,
+        rule.mixed_weight,
+        rule.cutoff_rule,
+    )
+    for found, of_copies in zip(dipoles.orient(scores), expected):
+        np.testing.assert_allclose(found, np.bincount(rows, of_copies, minlength=len(weight)), rtol=1e-14)
+
+
+@given(st.data(), outcomes(), st.sampled_from([0.0, 0.1, 2.0, 2.5, np.inf]))
+def test_orientation_with_foreign_cutoffs(data, outcome, cut):
+    """Root-scope cut-offs need not be gaps of the node's own rows."""
+    survival, weight = outcome
+    scores = scores_of(data.draw, len(weight))
+    rows = reference.repeat_rows(weight)
+    rule = DipoleRule(cutoff_rule=data.draw(st.sampled_from(["text", "scripts"])))
+    dipoles = Dipoles(survival, weight, rule, Cutoffs(cut, 2 * cut))
+    expected = reference.orient(
+        survival.time[rows], survival.event[rows], scores[rows], cut, 2 * cut, 1.0, 1.0, rule.cutoff_rule
+    )
+    for found, of_copies in zip(dipoles.orient(scores), expected):
+        np.testing.assert_allclose(found, np.bincount(rows, of_copies, minlength=len(weight)), rtol=1e-14)
+
+
+@given(st.data(), outcomes())
+def test_a_mixed_pair_exists_exactly_when_orientation_finds_one(data, outcome):
+    survival, weight = outcome
+    dipoles = Dipoles(survival, np.ones_like(weight), DipoleRule(pure_weight=0.0))
+    upward, _ = dipoles.orient(np.zeros(len(weight)))
+    assert dipoles.has_mixed == bool(upward.any())
+
+
+@given(st.lists(st.floats(0.01, 5), min_size=2, max_size=10), st.randoms(use_true_random=False))
+def test_fractional_weights_scale_each_pair(weights, random):
+    n = len(weights)
+    weight = np.array(weights)
+    survival = Survival(np.array([float(random.randint(0, 4)) for _ in range(n)]), np.ones(n, dtype=bool))
+    scores = np.array([random.choice([-1.0, 0.0, 1.0]) for _ in range(n)])
+    dipoles = Dipoles(survival, weight, DipoleRule(), Cutoffs(1.5, 2.0))
+    upward, downward = dipoles.orient(scores)
+
+    same_sign = np.add.outer(scores, scores) >= 0
+    gap = np.abs(np.subtract.outer(survival.time, survival.time))
+    pairs = np.outer(weight, weight)
+    np.fill_diagonal(pairs, np.maximum(0.0, weight * (weight - 1)))
+    expected_total = (pairs * ((gap < 1.5) | (gap >= 2.0))).sum(axis=1)
+    np.testing.assert_allclose(upward + downward, expected_total, rtol=1e-9, atol=1e-12)
+    pure_up = (pairs * (gap < 1.5) * same_sign).sum(axis=1)
+    assert np.all(upward >= pure_up - 1e-9)
+
+
+def test_mirrored_scores_tie_after_rounding():
+    """0.1 + 0.2 and 0.3 differ in the last bit; on the grid their pure pair leans up."""
+    survival = Survival(np.array([1.0, 1.0, 5.0]), np.array([True, True, True]))
+    scores = np.array([0.1 + 0.2, -0.3 - 1e-16, 1.0])
+    dipoles = Dipoles(survival, np.ones(3), DipoleRule(), Cutoffs(0.5, 4.0))
+    upward, _ = dipoles.orient(scores)
+    mirrored, _ = dipoles.orient(np.array([0.3, -0.1 - 0.2, 1.0]))
+    np.testing.assert_array_equal(upward, mirrored)
+    assert score_levels(scores)[0] == -score_levels(scores)[1]
+
+
+def test_all_scores_zero_is_the_all_positive_orientation():
+    """Every pure pair up, every mixed pair up for its earlier and down for its later member."""
+    survival = Survival(np.array([1.0, 2.0, 9.0]), np.array([True, True, False]))
+    dipoles = Dipoles(survival, np.ones(3), DipoleRule(), Cutoffs(2.0, 5.0))
+    upward, downward = dipoles.orient(np.zeros(3))
+    np.testing.assert_array_equal(upward, [2.0, 2.0, 0.0])
+    np.testing.assert_array_equal(downward, [0.0, 0.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"pure_quantile": 0.8}, r"mixed_quantile must be larger than pure_quantile, got 0.75 <= 0.8"),
+        ({"pure_quantile": 25}, r"pure_quantile must lie between 0 and 1, got 25"),
+        ({"mixed_weight": -1.0}, r"mixed_weight must be a finite number >= 0, got -1.0"),
+        ({"cutoff_rule": "book"}, r"cutoff_rule must be one of \['text', 'scripts'\], got 'book'"),
+    ],
+)
+def test_rules_refuse_nonsense(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        DipoleRule(**arguments)
