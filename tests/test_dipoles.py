@@ -25,9 +25,7 @@ def outcomes(draw, max_rows=12):
 
 @st.composite
 def rules(draw):
-    pure, mixed = draw(
-        st.sampled_from([(0.25, 0.75), (0.0, 1.0), (0.15, 0.55), (0.5, 0.51), (0.0, 0.05), (0.9, 1.0)])
-    )
+    pure, mixed = draw(st.sampled_from([(0.25, 0.75), (0.0, 1.0), (0.15, 0.55), (0.5, 0.51), (0.0, 0.05), (0.9, 1.0)]))
     prices = st.sampled_from([0.0, 1.0, 2.5])
     return DipoleRule(pure, mixed, draw(prices), draw(prices), draw(st.sampled_from(["text", "scripts"])))
 
@@ -138,7 +136,7 @@ def test_all_scores_zero_is_the_all_positive_orientation():
     ("arguments", "message"),
     [
         ({"pure_quantile": 0.8}, r"mixed_quantile must be larger than pure_quantile, got 0.75 <= 0.8"),
-        ({"pure_quantile": 25}, r"pure_quantile must lie between 0 and 1, got 25"),
+        ({"pure_quantile": 25}, r"pure_quantile must be a finite number >= 0 and <= 1, got 25"),
         ({"mixed_weight": -1.0}, r"mixed_weight must be a finite number >= 0, got -1.0"),
         ({"cutoff_rule": "book"}, r"cutoff_rule must be one of \['text', 'scripts'\], got 'book'"),
     ],

@@ -1,7 +1,8 @@
 """Survival trees whose nodes are split by kernel support vector machines."""
 
 from dipolar.survival import survival_outcome
+from dipolar.svm import DipoleSVM
 
 __version__ = "0.1.0"
 
-__all__ = ["survival_outcome"]
+__all__ = ["DipoleSVM", "survival_outcome"]

@@ -3,13 +3,14 @@
 A :class:`LifeTable` holds the distinct times of one group of rows with the weight at risk and the weight of
 events at each; a :class:`LifeTables` holds many of them, one per leaf of a tree, in flat arrays.
 
-A curve may be asked for any time, and the answer never raises: before its first step a curve has its starting value (1 for
-survival, 0 for a cumulative hazard), and beyond the last follow-up time, the end of its `domain`, it keeps its last
-value. Nothing is known out there; whoever minds compares with `domain`.
+A curve may be asked for any time, and the answer never raises: before its first step a curve has its starting
+value (1 for survival, 0 for a cumulative hazard), and beyond the last follow-up time, the end of its
+`domain`, it keeps its last value. Nothing is known out there; whoever minds compares with `domain`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -123,16 +124,17 @@ class LifeTable:
     def quantile(self, q: float, unreached: str = "inf") -> float:
         """Return the time by which a share `q` has had the event.
 
-        This is the first time with `S(t) <= 1 - q`; where the curve equals `1 - q` on a whole step, the middle of that
-        step (the rule of R's `survfit`; the last step ends at the last follow-up time).
+        This is the first time with `S(t) <= 1 - q`; where the curve equals `1 - q` on a whole step, the
+        middle of that step (the rule of R's `survfit`; the last step ends at the last follow-up time).
 
         Parameters
         ----------
         q : float in (0, 1)
             The share; 0.5 is the median.
         unreached : {"inf", "nan", "mean", "largest", "restricted_mean"}, default="inf"
-            What to return where the curve stays above `1 - q`: infinity, NaN, the mean of the observed times (the
-            rule of Maung, Lazar and Zheng), the last follow-up time, or the area under the curve up to that time.
+            What to return where the curve stays above `1 - q`: infinity, NaN, the mean of the observed times
+            (the rule of Maung, Lazar and Zheng), the last follow-up time, or the area under the curve up to
+            that time.
         """
         level = 1.0 - q
         below = np.flatnonzero(self.survival <= level + FLAT_STEP_TOLERANCE)
@@ -177,6 +179,9 @@ class LifeTables:
     def __getitem__(self, group: int) -> LifeTable:
         entries = slice(self.offset[group], self.offset[group + 1])
         return LifeTable(self.time[entries], self.at_risk[entries], self.events[entries])
+
+    def __iter__(self) -> Iterator[LifeTable]:
+        return (self[group] for group in range(len(self)))
 
     @property
     def n_samples(self) -> np.ndarray:
@@ -230,10 +235,8 @@ class LifeTables:
         return table
 
 
-def tabulate(
-    survival: Survival, weight: np.ndarray, group: np.ndarray | None = None, n_groups: int = 1
-) -> LifeTables:
-    """Tabulate checked outcomes by group (0, 1, ..., each with at least one row); None puts all rows in one."""
+def tabulate(survival: Survival, weight: np.ndarray, group: np.ndarray | None = None, n_groups: int = 1) -> LifeTables:
+    """Tabulate checked outcomes by group (0, 1, ..., none of them empty); None puts all rows in one."""
     if group is None:
         group = np.zeros(len(survival), dtype=np.int64)
     order = np.lexsort((survival.time, group))
@@ -274,8 +277,8 @@ def life_table(time: Any, event: Any = None, sample_weight: Any = None) -> LifeT
 def kaplan_meier(time: Any, event: Any = None, sample_weight: Any = None) -> StepFunction:
     """Return the Kaplan-Meier estimate of the survival function.
 
-    `S(t) = prod_{t_k <= t} (1 - d_k / Y_k)`, with d_k events among Y_k rows at risk at the event time t_k. The
-    parameters are those of :func:`life_table`.
+    `S(t) = prod_{t_k <= t} (1 - d_k / Y_k)`, with d_k events among Y_k rows at risk at the event time t_k.
+    The parameters are those of :func:`life_table`.
 
     References
     ----------
@@ -292,7 +295,8 @@ def nelson_aalen(time: Any, event: Any = None, sample_weight: Any = None) -> Ste
 
     References
     ----------
-    Aalen, O. (1978). Nonparametric inference for a family of counting processes. Annals of Statistics 6, 701-726.
+    Aalen, O. (1978). Nonparametric inference for a family of counting processes. Annals of Statistics 6,
+    701-726.
     """
     return life_table(time, event, sample_weight).cumulative_hazard_function()
 
@@ -301,7 +305,7 @@ def check_unreached(rule: Any) -> str:
     """Check the name of the rule for a quantile that a curve does not reach."""
     if rule not in UNREACHED_RULES:
         raise ValueError(
-            f"unreached must be one of {', '.join(map(repr, UNREACHED_RULES))}, got {rule!r}. It says what to "
-            "return where a survival curve stays above the level asked for; 'inf' is the default."
+            f"unreached must be one of {', '.join(map(repr, UNREACHED_RULES))}, got {rule!r}. It says what "
+            "to return where a survival curve stays above the level asked for; 'inf' is the default."
         )
     return str(rule)

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dipolar._core.dipoles import gap_after, orient, weight_of_gaps
+from dipolar.parameters import check_choice, check_number
 from dipolar.survival import Survival
 
 __all__ = ["Cutoffs", "DipoleRule", "Dipoles", "find_cutoffs", "score_levels"]
@@ -62,19 +63,16 @@ class DipoleRule:
 
     def __post_init__(self) -> None:
         pure, mixed = self.pure_quantile, self.mixed_quantile
-        for name, quantile in (("pure_quantile", pure), ("mixed_quantile", mixed)):
-            if not 0 <= quantile <= 1:
-                raise ValueError(f"{name} must lie between 0 and 1, got {quantile}. Quantiles are fractions, not percent.")
+        for name in ("pure_quantile", "mixed_quantile"):
+            check_number(name, getattr(self, name), low=0, high=1, hint="Quantiles are fractions, not percent.")
+        for name in ("pure_weight", "mixed_weight"):
+            check_number(name, getattr(self, name), low=0, hint="1 for both gives them equal priority.")
+        check_choice("cutoff_rule", self.cutoff_rule, CUTOFF_RULES)
         if mixed <= pure:
             raise ValueError(
                 f"mixed_quantile must be larger than pure_quantile, got {mixed} <= {pure}. "
                 "They bound the time gaps of mixed and pure dipoles; (0.25, 0.75) is a common choice."
             )
-        for name, price in (("pure_weight", self.pure_weight), ("mixed_weight", self.mixed_weight)):
-            if not (np.isfinite(price) and price >= 0):
-                raise ValueError(f"{name} must be a finite number >= 0, got {price}. 1 gives both kinds equal priority.")
-        if self.cutoff_rule not in CUTOFF_RULES:
-            raise ValueError(f"cutoff_rule must be one of {list(CUTOFF_RULES)}, got {self.cutoff_rule!r}.")
 
 
 @dataclass(frozen=True)

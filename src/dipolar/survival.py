@@ -116,9 +116,7 @@ def _split_columns(y: Any) -> tuple[Any, Any]:
         _warn_column_vector()
         return values[:, 0], None
     if values.ndim != 1:
-        raise ValueError(
-            f"y should be a survival outcome, got an array of shape {values.shape}. {ACCEPTED_FORMS}"
-        )
+        raise ValueError(f"y should be a survival outcome, got an array of shape {values.shape}. {ACCEPTED_FORMS}")
     return values, None
 
 
@@ -151,9 +149,7 @@ def _split_frame(frame: Any) -> tuple[np.ndarray, np.ndarray | None]:
             "Select the two, for example y[['time', 'event']]."
         )
     if names[0] == names[1]:
-        raise ValueError(
-            f"y has two columns of the same name, {names[0]!r}. Rename one, or pass (time, event)."
-        )
+        raise ValueError(f"y has two columns of the same name, {names[0]!r}. Rename one, or pass (time, event).")
     return _tell_time_from_event({name: np.asarray(frame[name]) for name in names})
 
 
@@ -195,9 +191,7 @@ def _as_times(time: Any) -> np.ndarray:
     except (TypeError, ValueError) as error:
         raise ValueError(f"time must hold numbers, got dtype {np.asarray(time).dtype}: {error}") from error
     _refuse_rows(np.isnan(values), values, "time", "NaN", "Drop these rows, or impute their times.")
-    _refuse_rows(
-        np.isinf(values), values, "time", "infinite (inf)", "Use the last follow-up time and event = 0."
-    )
+    _refuse_rows(np.isinf(values), values, "time", "infinite (inf)", "Use the last follow-up time and event = 0.")
     _refuse_rows(values < 0, values, "time", "negative", "Times are counted from entry and must be >= 0.")
     return values
 
@@ -251,8 +245,7 @@ def _warn_column_vector() -> None:
     from sklearn.exceptions import DataConversionWarning
 
     warnings.warn(
-        "A column-vector y was passed when a 1d array was expected. "
-        "It is read as times that were all observed.",
+        "A column-vector y was passed when a 1d array was expected. It is read as times that were all observed.",
         DataConversionWarning,
         stacklevel=4,
     )

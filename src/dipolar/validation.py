@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, valid
 
 from dipolar.survival import Survival, check_outcome
 
-__all__ = ["check_fit_data", "check_predict_data", "check_sample_weight"]
+__all__ = ["check_fit_data", "check_predict_data", "check_sample_weight", "merge_equal_rows"]
 
 # How many columns with missing values an error message lists.
 COLUMNS_SHOWN = 8
@@ -88,3 +88,23 @@ def _column_counts(counts: np.ndarray, names: Any) -> str:
     )
     more = f" and {len(columns) - COLUMNS_SHOWN} more columns" if len(columns) > COLUMNS_SHOWN else ""
     return shown + more
+
+
+def merge_equal_rows(
+    X: np.ndarray, survival: Survival, weight: np.ndarray
+) -> tuple[np.ndarray, Survival, np.ndarray, np.ndarray]:
+    """Sort the rows by outcome and covariates and add up the weights of equal ones.
+
+    The result depends on which rows were seen how often and on nothing else, so neither does a model that is
+    fitted to it: not on their order, nor on whether a row came twice or with a weight of 2. Returns covariates,
+    outcomes, weights, and the number of the (first) row that each came from.
+    """
+    order = np.lexsort((survival.event, survival.time))
+    tied = (np.diff(survival.time[order]) == 0) & (survival.event[order][1:] == survival.event[order][:-1])
+    if not tied.any():
+        return X[order], survival.take(order), weight[order], order
+    order = np.lexsort((*X.T[::-1], survival.event, survival.time))
+    X, survival, weight = X[order], survival.take(order), weight[order]
+    equal = (np.diff(survival.time) == 0) & (survival.event[1:] == survival.event[:-1]) & (X[1:] == X[:-1]).all(axis=1)
+    first = np.flatnonzero(np.concatenate(([True], ~equal)))
+    return X[first], survival.take(first), np.add.reduceat(weight, first), order[first]

@@ -12,6 +12,4 @@ def survival_at(t, time, event, weight):
 
 def hazard_at(t, time, event, weight):
     """Sum over the event times up to t of the share that dies."""
-    return sum(
-        weight[event & (time == s)].sum() / weight[time >= s].sum() for s in sorted(set(time[event])) if s <= t
-    )
+    return sum(weight[event & (time == s)].sum() / weight[time >= s].sum() for s in sorted(set(time[event])) if s <= t)

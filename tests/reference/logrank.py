@@ -41,18 +41,14 @@ def baseline_hazard(time, event, weight):
     """Nelson-Aalen estimate at each row's own time."""
     return np.array(
         [
-            sum(
-                weight[event & (time == s)].sum() / weight[time >= s].sum()
-                for s in sorted(set(time[event]))
-                if s <= t
-            )
+            sum(weight[event & (time == s)].sum() / weight[time >= s].sum() for s in sorted(set(time[event])) if s <= t)
             for t in time
         ]
     )
 
 
 def all_cuts(x):
-    """Every distinct way to cut a covariate, missing values on either side: boolean masks of the left group."""
+    """Every way to cut a covariate, missing values on either side: boolean masks of the left group."""
     missing = np.isnan(x)
     values = sorted(set(x[~missing]))
     for value in values[:-1]:

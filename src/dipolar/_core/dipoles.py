@@ -195,9 +195,7 @@ def orient_pure(time, event, weight, rank, mirror, fenwick, pure_cut, closed, pr
                 add_weight(fenwick, rank[end], weight[end])
                 total += weight[end]
             end += 1
-        while start < end and not (
-            time[i] - time[start] < pure_cut or (closed and time[i] - time[start] == pure_cut)
-        ):
+        while start < end and not (time[i] - time[start] < pure_cut or (closed and time[i] - time[start] == pure_cut)):
             if event[start]:
                 add_weight(fenwick, rank[start], -weight[start])
                 total -= weight[start]

@@ -250,9 +250,7 @@ def load_whas500(
 
 def _find_source(name: str) -> Source:
     if name not in SOURCES:
-        raise ValueError(
-            f"name must be one of {list(SOURCES)}, got {name!r}. list_datasets() describes them."
-        )
+        raise ValueError(f"name must be one of {list(SOURCES)}, got {name!r}. list_datasets() describes them.")
     return SOURCES[name]
 
 

@@ -64,14 +64,10 @@ class Design:
     description: str = ""
 
     def __post_init__(self) -> None:
-        _require_callable(
-            "covariates", self.covariates, "A sampler takes (n, rng), for example NormalCovariates."
-        )
+        _require_callable("covariates", self.covariates, "A sampler takes (n, rng), for example NormalCovariates.")
         _require_callable("predictor", self.predictor, "It takes X, for example a QuadraticPredictor.")
         if self.censoring is not None:
-            _require_callable(
-                "censoring", self.censoring, "A sampler takes (X, rng), or is None for no censoring."
-            )
+            _require_callable("censoring", self.censoring, "A sampler takes (X, rng), or is None for no censoring.")
         _require_baseline(self.baseline)
         if not self.follow_up > 0:
             raise ValueError(f"follow_up must be positive, got {self.follow_up}. inf means without an end.")
@@ -88,9 +84,7 @@ class Design:
         """
         X = np.asarray(X, dtype=np.float64)
         if X.ndim != 2:
-            raise ValueError(
-                f"X should have shape (n, n_covariates), got shape {X.shape}. One point is X[None, :]."
-            )
+            raise ValueError(f"X should have shape (n, n_covariates), got shape {X.shape}. One point is X[None, :].")
         return checked_rows(self.predictor(X), len(X), "predictor")
 
 

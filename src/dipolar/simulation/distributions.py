@@ -129,8 +129,7 @@ class NormalCovariates:
             )
         if min(self.sds) < 0:
             raise ValueError(
-                f"sds must not be negative, got {min(self.sds)}. "
-                "They are standard deviations; 0 makes a constant."
+                f"sds must not be negative, got {min(self.sds)}. They are standard deviations; 0 makes a constant."
             )
 
     def __call__(self, n: int, rng: np.random.Generator) -> np.ndarray:

@@ -141,9 +141,7 @@ PLANAR_7 = Design(
 ELLIPSE_7 = Design(
     name="ellipse-7",
     description="seven covariates, hazard constant on spheres",
-    covariates=_normal(
-        (0.2, 1.2), (0.6, 1.0), (0.2, 1.41), (-0.2, 1.41), (0.2, 1.2), (0.2, 1.2), (-0.2, 1.2)
-    ),
+    covariates=_normal((0.2, 1.2), (0.6, 1.0), (0.2, 1.41), (-0.2, 1.41), (0.2, 1.2), (0.2, 1.2), (-0.2, 1.2)),
     predictor=_ball(7),
     censoring=_exponential_censoring(7.3),
     follow_up=150.0,

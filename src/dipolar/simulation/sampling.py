@@ -156,9 +156,7 @@ def _draw_covariates(design: Design, n: int, rng: np.random.Generator) -> np.nda
 def _draw_censoring(design: Design, covariates: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     if design.censoring is None:
         return np.full(len(covariates), np.inf)
-    times = checked_rows(
-        design.censoring(covariates, rng), len(covariates), "censoring", may_be_infinite=True
-    )
+    times = checked_rows(design.censoring(covariates, rng), len(covariates), "censoring", may_be_infinite=True)
     if (times < 0).any():
         raise ValueError(f"censoring must not return negative times, got {times.min()}. Times start at 0.")
     return times

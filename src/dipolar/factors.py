@@ -1,0 +1,174 @@
+"""Low-rank factors of kernels, and the surfaces that are linear in them.
+
+A *factor* of a kernel on some rows is a matrix of features with `features @ features.T = K`, exactly or nearly.
+Where the kernel has few features of its own (linear; polynomial with few monomials) those are used. Elsewhere it is
+a pivoted incomplete Cholesky factor: rows are added to a basis, the worst represented one first, until the trace
+of what is left is a small fraction of the trace of K. No n x n matrix is ever made.
+
+The columns of a factor are centred. The intercept of the surface absorbs the shift, and the node problem, whose
+dual variables sum to zero, does not notice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import qr, solve_triangular
+
+from dipolar.kernels import Kernel, PrecomputedKernel
+
+__all__ = ["Factor", "Surface", "factorise"]
+
+# Gram blocks for prediction are made for this many numbers at a time (64 MB).
+BLOCK_SIZE = 8_000_000
+
+# Explicit features are used while they are no more than the rows, or no more than this.
+FEW_FEATURES = 64
+
+# A kernel of finite rank is factored down to rounding: its small directions may be whole covariates.
+FINITE_RANK_TOL = 1e-12
+
+
+@dataclass(frozen=True)
+class Factor:
+    """Features of some rows whose inner products are the kernel, and how to find those of other rows.
+
+    Either the kernel's explicit features, or those of a basis of rows: features(x) = triangle^-1 k(basis, x).
+    """
+
+    kernel: Kernel
+    features: np.ndarray  # (n_samples, rank), C-contiguous, centred
+    centre: np.ndarray  # (rank,) what was subtracted
+    basis: np.ndarray  # (rank,) row numbers of the basis, empty for explicit features
+    basis_rows: np.ndarray  # (rank, n_columns) those rows
+    triangle: np.ndarray  # (rank, rank) lower triangle, the Cholesky factor of the kernel on the basis
+    residual: float  # trace of what the factor leaves out, as a fraction of the trace of the kernel
+    is_explicit: bool
+
+    @property
+    def rank(self) -> int:
+        return self.features.shape[1]
+
+    def surface(self, weights: np.ndarray, intercept: float) -> Surface:
+        """The function of a row that `features @ weights + intercept` is on the factor's own rows."""
+        shifted = float(intercept - self.centre @ weights)
+        if self.is_explicit:
+            return Surface(self.kernel, self.basis_rows, np.asarray(weights), shifted)
+        coefficients = solve_triangular(self.triangle, weights, lower=True, trans="T", check_finite=False)
+        return Surface(self.kernel, self.basis_rows, coefficients, shifted)
+
+    def expansion(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Row numbers and coefficients, no more than rank + 1, with sum_k coefficient_k k(row_k, x) = features(x) w.
+
+        Up to a constant for a pivoted factor, whose coefficients do not sum to zero. Explicit features are expressed
+        in rows chosen by a pivoted QR decomposition; that the coefficients sum to zero keeps the intercept.
+        """
+        if not self.is_explicit:
+            return self.basis, self.surface(weights, 0.0).coefficients
+        if not weights.any():
+            return self.basis, np.empty(0)
+        lifted = np.vstack((self.features.T, np.ones(len(self.features))))
+        size = np.sqrt(np.einsum("ij,ij->i", lifted, lifted))
+        present = size > 0
+        lifted, size = lifted[present], size[present]
+        triangle, pivots = qr(lifted / size[:, None], mode="r", pivoting=True, check_finite=False)
+        leading = np.abs(np.diagonal(triangle))
+        rows = np.sort(pivots[: np.count_nonzero(leading > 1e-12 * leading[0])])
+        wanted = np.append(weights, 0.0)[present] / size
+        coefficients = np.linalg.lstsq(lifted[:, rows] / size[:, None], wanted, rcond=None)[0]
+        return rows, coefficients
+
+
+@dataclass(frozen=True)
+class Surface:
+    """A score for any row: explicit features or kernel values with a few rows, times coefficients, plus intercept."""
+
+    kernel: Kernel
+    rows: np.ndarray  # (rank, n_columns) basis rows, or (0, n_columns) where the features are explicit
+    coefficients: np.ndarray  # (rank,)
+    intercept: float
+
+    def score(self, X: np.ndarray) -> np.ndarray:
+        """Scores of the rows of X, in blocks that bound the memory."""
+        scores = np.full(len(X), self.intercept)
+        if self.is_flat:
+            return scores
+        step = max(1, BLOCK_SIZE // max(1, len(self.coefficients), X.shape[1]))
+        for first in range(0, len(X), step):
+            part = X[first : first + step]
+            values = self.kernel.block(part, self.rows) if len(self.rows) else self.kernel.features(part)
+            scores[first : first + step] += values @ self.coefficients
+        return scores
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether the score is the same everywhere."""
+        return not self.coefficients.any()
+
+
+def factorise(kernel: Kernel, X: np.ndarray, tol: float = 1e-6, max_rank: int | None = None) -> Factor:
+    """Factor the kernel on the rows of X.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : ndarray of shape (n_samples, n_columns)
+    tol : float
+        The pivoted factor stops when the trace of what it leaves out is below `tol` times the trace of the kernel.
+    max_rank : int, default=None
+        The most columns a pivoted factor may have; None for no limit but the number of rows.
+    """
+    n_explicit = kernel.n_features(X.shape[1])
+    if n_explicit is not None and n_explicit <= max(len(X), FEW_FEATURES):
+        return _explicit_factor(kernel, X)
+    if kernel.has_finite_rank:
+        tol = min(tol, FINITE_RANK_TOL)
+    return _pivoted_factor(kernel, X, tol, len(X) if max_rank is None else min(max_rank, len(X)))
+
+
+def _explicit_factor(kernel: Kernel, X: np.ndarray) -> Factor:
+    features = kernel.features(X)
+    centre = features.mean(axis=0)
+    features = np.ascontiguousarray(features - centre)
+    none = np.empty(0, dtype=np.int64)
+    return Factor(kernel, features, centre, none, np.empty((0, X.shape[1])), np.empty((0, 0)), 0.0, True)
+
+
+def _pivoted_factor(kernel: Kernel, X: np.ndarray, tol: float, max_rank: int) -> Factor:
+    """Pivoted incomplete Cholesky (Fine and Scheinberg 2001); each step adds the row that is represented worst."""
+    remainder = kernel.diagonal(X)
+    largest = remainder.max(initial=0.0)
+    trace = np.abs(remainder).sum()
+    columns = np.empty((min(max_rank, 64), len(X)))  # grown by doubling
+    basis: list[int] = []
+    while len(basis) < max_rank and np.abs(remainder).sum() > tol * trace:
+        pivot = int(np.argmax(remainder))
+        if not remainder[pivot] > 1e-13 * largest:
+            break  # what is left is rounding, or the indefinite part of the kernel
+        rank = len(basis)
+        if rank == len(columns):
+            columns = np.concatenate((columns, np.empty((min(rank, max_rank - rank), len(X)))))
+        column = kernel.block(X, _basis_row(kernel, X, pivot))[:, 0]
+        column -= columns[:rank, pivot] @ columns[:rank]
+        column /= np.sqrt(remainder[pivot])
+        columns[rank] = column
+        remainder -= column * column
+        basis.append(pivot)
+        remainder[basis] = 0.0
+
+    rows = np.array(basis, dtype=np.int64)
+    features = np.ascontiguousarray(columns[: len(rows)].T)
+    triangle = np.tril(features[rows])
+    centre = features.mean(axis=0)
+    features -= centre
+    residual = float(np.abs(remainder).sum() / trace) if trace > 0 else 0.0
+    basis_rows = (
+        np.concatenate([_basis_row(kernel, X, row) for row in rows]) if len(rows) else np.empty((0, X.shape[1]))
+    )
+    return Factor(kernel, features, centre, rows, basis_rows, triangle, residual, False)
+
+
+def _basis_row(kernel: Kernel, X: np.ndarray, row: int) -> np.ndarray:
+    """What `kernel.block` needs of a training row to compare others with it."""
+    return np.array([[row]], dtype=np.float64) if isinstance(kernel, PrecomputedKernel) else X[row : row + 1]

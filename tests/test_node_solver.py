@@ -1,0 +1,162 @@
+"""The node problem: certificates, optimality conditions, and the same optimum as OSQP and Clarabel."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dipolar._core.interior_point import middle_intercept
+from dipolar.node_svm.problem import NodeProblem, SolverStatus, node_criterion
+from dipolar.node_svm.reorientation import SplitStatus, SvmSettings, settle
+from dipolar.node_svm.solvers import solve
+from tests.reference.node_problem import KERNELS, make_problem, solve_with_clarabel
+
+ETAS = (-8, -6, -4, -2, 0, 2, 4, 6, 8)
+CASES = [(seed, kernel, eta) for seed in range(5) for kernel in KERNELS for eta in ETAS]
+
+
+def case(seed, kernel, eta):
+    return make_problem(7 * seed + len(kernel), kernel, np.exp(eta))
+
+
+def assert_optimal(problem, solution, tol):
+    """Feasible dual, and conditions of Karush, Kuhn and Tucker up to the gap that the certificate allows."""
+    assert solution.status is SolverStatus.OPTIMAL
+    assert solution.relative_gap <= tol
+    assert solution.dual <= solution.primal * (1 + 1e-12)
+
+    net, scores, margin = solution.net, solution.scores, problem.margin
+    upper, lower = problem.kappa * problem.upward, -problem.kappa * problem.downward
+    slop = 1e-12 * max(upper.max(), -lower.min())
+    assert np.all(net <= upper + slop)
+    assert np.all(net >= lower - slop)
+    assert abs(net.sum()) <= 1e-9 * np.abs(net).sum()
+    np.testing.assert_allclose(scores, problem.features @ solution.weights + solution.intercept)
+
+    # The gap is the sum of these non-negative terms, so each of them is bounded by it.
+    gap = tol * solution.primal
+    off = solution.weights - net @ problem.features
+    assert 0.5 * off @ off <= gap
+    clear_up, clear_down = scores > margin, scores < -margin
+    assert (np.maximum(net, 0) * (scores - margin))[clear_up].sum() <= gap * (1 + 1e-6)
+    assert (np.maximum(-net, 0) * (-scores - margin))[clear_down].sum() <= gap * (1 + 1e-6)
+    inside = np.abs(scores) < margin
+    both_sides = upper + lower
+    assert (np.abs(net - both_sides) * np.minimum(margin - scores, margin + scores))[inside].sum() <= gap * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(("seed", "kernel", "eta"), CASES)
+def test_optimum_equals_clarabel_and_osqp(seed, kernel, eta, monkeypatch):
+    problem, *_ = case(seed, kernel, eta)
+    ours = solve(problem)
+    assert_optimal(problem, ours, 1e-6)
+
+    clarabel = solve_with_clarabel(problem)
+    if clarabel is not None:
+        assert ours.primal == pytest.approx(clarabel, rel=1e-6)
+    monkeypatch.setattr("dipolar.node_svm.solvers.MAX_OSQP_STEPS", 10_000)
+    osqp = solve(problem, "osqp", 1e-9)
+    assert ours.primal <= osqp.primal * (1 + 1e-8)
+    if osqp.relative_gap <= 1e-7:
+        assert ours.primal == pytest.approx(osqp.primal, rel=1e-6)
+
+
+def test_outside_solvers_converge_on_nearly_all_of_them(monkeypatch):
+    """The comparison above is not empty: it skips what the others cannot solve, and that is little."""
+    monkeypatch.setattr("dipolar.node_svm.solvers.MAX_OSQP_STEPS", 10_000)
+    problems = [case(*each)[0] for each in CASES[::5]]
+    clarabel = [solve_with_clarabel(problem) is not None for problem in problems]
+    osqp = [solve(problem, "osqp", 1e-9).relative_gap <= 1e-7 for problem in problems]
+    assert len(CASES) >= 200
+    assert np.mean(clarabel) > 0.95
+    assert np.mean(osqp) > 0.7
+
+
+@pytest.mark.parametrize("init", ["median", "quartile", "positive"])
+@pytest.mark.parametrize(("seed", "kernel", "eta"), CASES[::2])
+def test_criterion_never_increases(seed, kernel, eta, init):
+    problem, X, weight, dipoles = case(seed, kernel, eta)
+    search = SvmSettings(problem.kappa, problem.margin, init=init, tol=0.0, max_reorientations=60)
+    settled = settle(problem.features, X, weight, dipoles, search, np.random.RandomState(0))
+    assert np.all(np.diff(settled.criterion_path) <= 0)
+    assert settled.status in (SplitStatus.SETTLED, SplitStatus.REORIENTATION_LIMIT, SplitStatus.NO_MIXED_DIPOLES)
+    if settled.status is SplitStatus.SETTLED:
+        # Solving once more for the orientation of the last surface finds nothing better.
+        again = NodeProblem(problem.features, *dipoles.orient(settled.solution.scores), problem.kappa, problem.margin)
+        assert solve(again).primal >= settled.criterion_path[-1] * (1 - 1e-6)
+
+
+def test_no_reorientation_solves_the_start_once():
+    problem, X, weight, dipoles = case(1, "linear", 0)
+    search = SvmSettings(problem.kappa, problem.margin, init="positive", max_reorientations=0)
+    settled = settle(problem.features, X, weight, dipoles, search, np.random.RandomState(0))
+    upward, downward = dipoles.orient(np.zeros(len(X)))
+    expected = solve(NodeProblem(problem.features, upward, downward, problem.kappa, problem.margin))
+    np.testing.assert_array_equal(settled.solution.scores, expected.scores)
+    assert settled.n_reorientations == 0
+
+
+def test_only_kappa_over_margin_matters_to_the_direction():
+    problem, *_ = case(2, "rbf", 1)
+    wider = NodeProblem(problem.features, problem.upward, problem.downward, 3 * problem.kappa, 3 * problem.margin)
+    np.testing.assert_allclose(solve(wider).scores, 3 * solve(problem).scores, rtol=1e-5, atol=1e-5)
+
+
+DEGENERATE = [
+    (np.ones(4), np.zeros(4), SolverStatus.ONE_SIDED, 1.0),
+    (np.zeros(4), np.ones(4), SolverStatus.ONE_SIDED, -1.0),
+    (np.zeros(4), np.zeros(4), SolverStatus.ONE_SIDED, 1.0),
+]
+
+
+@pytest.mark.parametrize(("upward", "downward", "status", "score"), DEGENERATE)
+@pytest.mark.parametrize("solver", ["interior_point", "osqp"])
+def test_one_sided_pulls_are_an_ordinary_result(upward, downward, status, score, solver):
+    features = np.array([[-1.0], [0.0], [0.0], [1.0]])
+    solution = solve(NodeProblem(features, upward, downward, 1.0, 1.0), solver)
+    assert solution.status is status
+    np.testing.assert_array_equal(solution.scores, np.full(4, score))
+    assert solution.primal == solution.dual == 0.0
+
+
+def test_constant_features_are_an_ordinary_result():
+    problem = NodeProblem(np.zeros((3, 2)), np.array([1.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0]), 2.0, 0.5)
+    solution = solve(problem)
+    assert solution.status is SolverStatus.CONSTANT
+    assert solution.intercept == 0.5  # two pull up, one pulls down
+    assert solution.primal == pytest.approx(2.0 * 1.0)
+    assert solution.primal == pytest.approx(
+        min(node_criterion(problem, np.zeros(2), np.full(3, b)) for b in (-1, 0, 1, 0.5))
+    )
+
+
+@pytest.mark.parametrize("kappa", [1e-12, 1e12])
+def test_extreme_kappa(kappa):
+    problem, *_ = make_problem(3, "linear", kappa)
+    assert_optimal(problem, solve(problem), 1e-6)
+
+
+def test_unknown_solver_is_named():
+    with pytest.raises(ValueError, match=r"solver must be one of \['interior_point', 'osqp'\], got 'svc'"):
+        SvmSettings(1.0, 1.0, solver="svc")
+
+
+@pytest.mark.compiled
+@given(st.data())
+def test_intercept_is_the_middle_of_the_best_ones(data):
+    n = data.draw(st.integers(1, 6))
+    whole = st.integers(0, 3).map(float)
+    scores = np.array(data.draw(st.lists(st.sampled_from([-2.0, -0.5, 0.0, 1.0]), min_size=n, max_size=n)))
+    upward = np.array(data.draw(st.lists(whole, min_size=n, max_size=n)))
+    downward = np.array(data.draw(st.lists(whole, min_size=n, max_size=n)))
+    upward[0] += 1.0
+    downward[-1] += 1.0
+
+    def loss(b):
+        return upward @ np.maximum(0, 1 - scores - b) + downward @ np.maximum(0, 1 + scores + b)
+
+    kinks = np.unique(np.concatenate((1 - scores[upward > 0], -1 - scores[downward > 0])))
+    losses = np.array([loss(b) for b in kinks])
+    best = kinks[losses <= losses.min() + 1e-9]
+    found = middle_intercept(scores, np.argsort(scores), np.concatenate((upward, downward)))
+    assert found == pytest.approx(0.5 * (best[0] + best[-1]))
