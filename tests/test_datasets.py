@@ -165,9 +165,7 @@ def test_list_has_the_counts_of_every_data_set():
 
 
 def test_unknown_name_lists_the_known_ones():
-    with pytest.raises(
-        ValueError, match=r"name must be one of \['remission'.*'whas500_full'\], got 'veteran'"
-    ):
+    with pytest.raises(ValueError, match=r"name must be one of \['remission'.*'whas500_full'\], got 'veteran'"):
         datasets.load_dataset("veteran")
 
 
@@ -184,9 +182,7 @@ def test_import_adds_nothing_heavy():
         "import dipolar.datasets\n"
         "print(*sorted({name.split('.')[0] for name in set(sys.modules) - before}))"
     )
-    printed = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    ).stdout
+    printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert "dipolar" in printed.split()
     assert not {"numba", "matplotlib", "joblib", "polars", "sksurv"} & set(printed.split())
 

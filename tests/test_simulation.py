@@ -335,9 +335,7 @@ def test_level_set_on_a_grid():
 
 
 def test_unknown_design_lists_the_known_names():
-    with pytest.raises(
-        ValueError, match=r"design must be one of planar-2, .*, got 'spiral'.*Design"
-    ) as caught:
+    with pytest.raises(ValueError, match=r"design must be one of planar-2, .*, got 'spiral'.*Design") as caught:
         simulate("spiral", 10)
     assert all(name in str(caught.value) for name in DESIGNS)
 

@@ -271,9 +271,7 @@ def test_none():
     refused("requires y to be passed, but the target y is None.*Pass a structured array", None)
 
 
-@pytest.mark.parametrize(
-    "y", [np.ones((4, 3)), np.ones((2, 2, 2)), 3.0, {"time": [1.0]}, [[1, 2, 3], [1, 0, 1]]]
-)
+@pytest.mark.parametrize("y", [np.ones((4, 3)), np.ones((2, 2, 2)), 3.0, {"time": [1.0]}, [[1, 2, 3], [1, 0, 1]]])
 def test_other_shapes(y):
     refused(r"y should be a survival outcome, got an array of shape \(.*\)\. Pass a structured array", y)
 
@@ -286,9 +284,7 @@ def test_ragged_sequences(y):
 def test_three_columns():
     columns = {"time": [1.0, 2.0], "event": [1, 0], "id": [7, 8]}
     for frame in (pd.DataFrame, pl.DataFrame):
-        refused(
-            r"two columns, one of times and one of events, got 3: \['time', 'event', 'id'\]", frame(columns)
-        )
+        refused(r"two columns, one of times and one of events, got 3: \['time', 'event', 'id'\]", frame(columns))
     three_fields = np.zeros(2, dtype=[("a", bool), ("b", float), ("c", float)])
     refused(r"y should have two fields.*got \['a', 'b', 'c'\]", three_fields)
 
@@ -317,9 +313,7 @@ def test_ambiguous_columns(columns):
 
 
 def test_boolean_events_decide_where_times_are_binary_too():
-    assert_same_record(
-        pd.DataFrame({"t": [0, 1, 1], "e": [True, False, True]}), [0, 1, 1], [True, False, True]
-    )
+    assert_same_record(pd.DataFrame({"t": [0, 1, 1], "e": [True, False, True]}), [0, 1, 1], [True, False, True])
 
 
 def test_columns_of_the_same_name():

@@ -102,9 +102,7 @@ def with_gaps():
 
 
 def test_missing_values_are_counted_by_column():
-    refused(
-        r"X contains NaN: column 1 \(2\), column 2 \(1\)\. Impute them first, .*SimpleImputer", with_gaps()
-    )
+    refused(r"X contains NaN: column 1 \(2\), column 2 \(1\)\. Impute them first, .*SimpleImputer", with_gaps())
     named = pd.DataFrame(with_gaps(), columns=["age", "hgb", "creat"])
     refused(r"X contains NaN: hgb \(2\), creat \(1\)\. Impute", named)
 
@@ -166,9 +164,7 @@ def test_no_event_is_left_by_the_weights():
 
 @pytest.mark.parametrize("weight", [[0, 0, 0, 0], 0.0])
 def test_weights_are_all_zero(weight):
-    refused(
-        "sample_weight is zero in every row. At least one row needs a positive weight", sample_weight=weight
-    )
+    refused("sample_weight is zero in every row. At least one row needs a positive weight", sample_weight=weight)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
 """Harrell's concordance counts in O(n log n).
 
 A pair is comparable when the earlier time is an event; an event tied with a censoring comes first, two tied
-events are not comparable. Rows are visited from the last time to the first, and a Fenwick tree over the ranks of the
-predicted risks tells how much weight among the rows that live longer has a smaller, an equal or a larger risk.
+events are not comparable. Rows are visited from the last time to the first, and a Fenwick tree over the ranks
+of the predicted risks tells how much weight among the rows that live longer has a smaller, an equal or a
+larger risk.
 """
 
 from __future__ import annotations
@@ -36,12 +37,15 @@ def _below(tree, rank):
 def count_pairs(time, event, weight, rank, tree, at_rank, counts):
     """Overwrite `counts` with the weight of concordant, discordant and tied comparable pairs.
 
-    The rows are sorted by time, events first among equal times; `rank` (0, 1, ...) orders the predicted risks and is equal
-    where they are equal. `tree` (number of ranks + 1) and `at_rank` (number of ranks) are scratch.
+    The rows are sorted by time, events first among equal times; `rank` (0, 1, ...) orders the predicted risks
+    and is equal where they are equal. `tree` (number of ranks + 1) and `at_rank` (number of ranks) are
+    scratch.
     """
-    tree[:] = 0.0
-    at_rank[:] = 0.0
-    counts[:] = 0.0
+    for j in range(len(at_rank)):
+        tree[j + 1] = 0.0
+        at_rank[j] = 0.0
+    for j in range(3):
+        counts[j] = 0.0
     total = 0.0
     stop = len(time)
     while stop > 0:

@@ -3,7 +3,8 @@
 Glossary
 --------
 d_k, Y_k     weight of the events at the k-th distinct time of a group, and of its rows at risk just before it
-S, H         Kaplan-Meier: S(t) = prod_{t_k <= t} (1 - d_k / Y_k); Nelson-Aalen: H(t) = sum_{t_k <= t} d_k / Y_k
+S, H         Kaplan-Meier: S(t) = prod_{t_k <= t} (1 - d_k / Y_k); Nelson-Aalen: H(t) = sum_{t_k <= t} d_k /
+Y_k
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ __all__ = ["fill_life_tables", "fill_product_limit"]
 def fill_life_tables(group, time, event, weight, table_time, at_risk, deaths, offset):
     """Tabulate the distinct times of every group; return how many there are in all.
 
-    The rows are sorted by group (0, 1, ...; each with at least one row) and then by time. `table_time`, `at_risk` and
-    `deaths` (length n) and `offset` (number of groups + 1) are overwritten; group g owns the entries
-    offset[g] to offset[g + 1].
+    The rows are sorted by group (0, 1, ...; each with at least one row) and then by time. `table_time`,
+    `at_risk` and `deaths` (length n) and `offset` (number of groups + 1) are overwritten; group g owns the
+    entries offset[g] to offset[g + 1].
     """
     n_entries = 0
     previous = -1
@@ -38,7 +39,8 @@ def fill_life_tables(group, time, event, weight, table_time, at_risk, deaths, of
             deaths[n_entries - 1] += weight[i]
     offset[previous + 1] = n_entries
 
-    # So far at_risk holds the weight that leaves at each time; summed backwards it becomes the weight at risk.
+    # So far at_risk holds the weight that leaves at each time; summed backwards it becomes the weight at
+    # risk.
     for g in range(len(offset) - 1):
         for k in range(offset[g + 1] - 2, offset[g] - 1, -1):
             at_risk[k] += at_risk[k + 1]
@@ -47,7 +49,7 @@ def fill_life_tables(group, time, event, weight, table_time, at_risk, deaths, of
 
 @njit(cache=True, nogil=True)
 def fill_product_limit(offset, at_risk, deaths, survival, hazard):
-    """Overwrite `survival` with the Kaplan-Meier and `hazard` with the Nelson-Aalen estimate of every group."""
+    """Overwrite `survival` with Kaplan-Meier and `hazard` with Nelson-Aalen estimates, group by group."""
     for g in range(len(offset) - 1):
         s = 1.0
         h = 0.0

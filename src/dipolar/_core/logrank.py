@@ -6,8 +6,8 @@ and both parts of the statistic U^2 / V are kept up to date:
     U = sum_k W_k (d_Lk - Y_Lk d_k / Y_k)                    a sum over the rows of the left group
     V = sum_k v_k y_k - sum_k v_k y_k^2,   y_k = Y_Lk / Y_k   the first part is such a sum as well
 
-A row that enters raises Y_Lk at every event time up to its own, so the second part grows by a sum of Y_Lk over a
-prefix of the event times, which a Fenwick tree over those times answers in O(log n).
+A row that enters raises Y_Lk at every event time up to its own, so the second part grows by a sum of Y_Lk
+over a prefix of the event times, which a Fenwick tree over those times answers in O(log n).
 
 Glossary
 --------
@@ -80,8 +80,8 @@ def _family_weight(family, at_risk, survival_before, rho, gamma):
 def _fill_terms(rows, time, event, weight, family, rho, gamma, position, residual, spread, grid):
     """Overwrite `position`, `residual` and `spread` of the node's rows; return the number of event times.
 
-    `rows` are sorted by time, events first among equal times. `grid` is scratch; its row 0 ends as the prefix sums
-    of v_k / Y_k^2, which is what the Fenwick tree is loaded with.
+    `rows` are sorted by time, events first among equal times. `grid` is scratch; its row 0 ends as the prefix
+    sums of v_k / Y_k^2, which is what the Fenwick tree is loaded with.
     """
     n_times = 0
     last = -1.0
@@ -93,8 +93,9 @@ def _fill_terms(rows, time, event, weight, family, rho, gamma, position, residua
         position[row] = n_times
 
     curvature, at_risk, deaths, hazard, share = grid[0], grid[1], grid[2], grid[3], grid[4]
-    at_risk[: n_times + 1] = 0.0
-    deaths[: n_times + 1] = 0.0
+    for k in range(n_times + 1):
+        at_risk[k] = 0.0
+        deaths[k] = 0.0
     for i in range(len(rows)):
         row = rows[i]
         at_risk[position[row]] += weight[row]
@@ -104,7 +105,9 @@ def _fill_terms(rows, time, event, weight, family, rho, gamma, position, residua
     for k in range(n_times - 1, 0, -1):
         at_risk[k] += at_risk[k + 1]
 
-    curvature[0] = hazard[0] = share[0] = 0.0
+    curvature[0] = 0.0
+    hazard[0] = 0.0
+    share[0] = 0.0
     survival = 1.0
     for k in range(1, n_times + 1):
         d, y = deaths[k], at_risk[k]
@@ -178,18 +181,19 @@ def _middle(a, b):
 
 @njit(cache=True, nogil=True)
 def _scan_side(
-    column, feature, rows, n_present, step, missing_left, totals, limits, family, n_times,
-    event, weight, exposure, position, residual, spread, curvature, tree, best,
+    column, feature, rows, n_present, step, missing_left, weight_total, events_total, exposure_total, limits,
+    family, n_times, event, weight, exposure, position, residual, spread, curvature, tree, best,
 ):  # fmt: skip
     """Try the cuts whose near group, filled from one end of `rows`, holds at most half of the weight.
 
     The near group is the left one for step = 1 and the right one for step = -1: a small group is never the
     difference of two large sums, so that no digit is lost. `best` is overwritten where a cut is better.
     """
-    weight_total, events_total, exposure_total = totals[0], totals[1], totals[2]
     min_weight, min_events = limits[0], limits[1]
     n_rows = len(rows)
-    tree[: n_times + 1, :] = 0.0
+    for k in range(n_times + 1):
+        tree[k, 0] = 0.0
+        tree[k, 1] = 0.0
     near_weight = near_events = near_exposure = at_risk_near = 0.0
     numerator = first = second = 0.0
 
@@ -263,8 +267,8 @@ def best_cut(
     columns : float64 array (n_features, n)
         Covariates, one row per feature; NaN where missing.
     orders : int32 array (n_features + 1, n)
-        `orders[f, start:stop]` are the rows of the node sorted by feature f, missing ones last; the last row sorts
-        them by time, events first among equal times.
+        `orders[f, start:stop]` are the rows of the node sorted by feature f, missing ones last; the last row
+        sorts them by time, events first among equal times.
     start, stop : int
         The node's slice.
     features : int64 array
@@ -292,18 +296,18 @@ def best_cut(
     by_time = orders[-1, start:stop]
     best[GAIN] = ZERO_GAIN
     best[FEATURE] = -1.0
-    totals = np.zeros(3)
+    weight_total = events_total = exposure_total = 0.0
     for i in range(len(by_time)):
         row = by_time[i]
-        totals[0] += weight[row]
-        totals[1] += weight[row] * event[row]
-        totals[2] += exposure[row]
+        weight_total += weight[row]
+        events_total += weight[row] * event[row]
+        exposure_total += exposure[row]
     n_times = 0
     if family != EXPONENTIAL:
         n_times = _fill_terms(
             by_time, time, event, weight, family, rho, gamma, position, residual, spread, grid
         )  # fmt: skip
-    if totals[1] == 0.0:
+    if events_total == 0.0:
         return False
 
     for f in range(len(features)):
@@ -316,9 +320,11 @@ def best_cut(
         if n_present == 0 or (n_present == len(rows) and column[rows[0]] == column[rows[n_present - 1]]):
             continue
         for side in range(2 if n_present < len(rows) else 1):
-            for step in (1, -1):
+            for turn in range(2):
+                step = 1 - 2 * turn
                 _scan_side(
-                    column, feature, rows, n_present, step, side == 1, totals, limits, family, n_times,
+                    column, feature, rows, n_present, step, side == 1,
+                    weight_total, events_total, exposure_total, limits, family, n_times,
                     event, weight, exposure, position, residual, spread, grid[0], tree, best,
                 )  # fmt: skip
     return best[FEATURE] >= 0.0
@@ -328,8 +334,8 @@ def best_cut(
 def two_sample_logrank(time, event, weight, goes_left):
     """Return the log-rank chi-square (1 degree of freedom) between two groups.
 
-    The arrays are sorted by time, in any order among equal times, and `weight` counts rows. The statistic is zero where
-    its variance is: an empty group, no events, or groups that are never at risk together.
+    The arrays are sorted by time, in any order among equal times, and `weight` counts rows. The statistic is
+    zero where its variance is: an empty group, no events, or groups that are never at risk together.
     """
     numerator = variance = scale = 0.0
     at_risk = left_at_risk = 0.0

@@ -4,7 +4,7 @@ Glossary
 --------
 G(h)         statistic of the split at node h
 S_h          the splits of branch h, those at and below h that have not been cut yet
-g(h)         G(T_h) / |S_h|, the mean statistic of branch h: the price per split at which it is not worth keeping
+g(h)         G(T_h) / |S_h|, the mean statistic of branch h: from that price per split on, it is not worth it
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TIE = 1e-10
 
 @njit(cache=True, nogil=True)
 def _set(heap, n_slots, node, value):
-    """Set one entry of a tournament tree: heap[1] is the smallest of all, heap[n_slots + node] a node's own."""
+    """Set an entry of a tournament tree: heap[1] is the smallest of all, heap[n_slots + node] a node's."""
     j = n_slots + node
     heap[j] = value
     j >>= 1
@@ -43,19 +43,19 @@ def _weakest(heap, n_slots):
 
 
 @njit(cache=True, nogil=True)
-def cut_weakest_links(left, parent, statistic, n_slots, branch_total, branch_size, heap, removed_at, alphas):
+def cut_weakest_links(left, parent, statistic, n_slots, branch_total, branch_size, stack, heap, removed_at, alphas):
     """Cut one weakest link after the other until only the root is left.
 
     Parameters
     ----------
-    left, parent : int32 arrays (n_nodes,)
-        Left child (-1 in leaves; the right child is the next node) and parent (-1 at the root); a parent has a smaller
-        number than its children.
+    left, parent : int64 arrays (n_nodes,)
+        Left child (-1 in leaves; the right child is the next node) and parent (-1 at the root); a parent has
+        a smaller number than its children.
     statistic : float64 array (n_nodes,)
         G of every split, 0 in leaves.
     n_slots : int
         A power of two, at least n_nodes.
-    branch_total, branch_size : float64, int64 arrays (n_nodes,)
+    branch_total, branch_size, stack : float64, int64, int64 arrays (n_nodes,)
         Scratch, overwritten.
     heap : float64 array (2 * n_slots,)
         Scratch, overwritten.
@@ -70,10 +70,11 @@ def cut_weakest_links(left, parent, statistic, n_slots, branch_total, branch_siz
         The number of steps, so that the path has n_steps + 1 members.
     """
     n_nodes = len(left)
-    heap[:] = np.inf
-    removed_at[:] = 0
+    for j in range(2 * n_slots):
+        heap[j] = np.inf
     alphas[0] = 0.0
     for node in range(n_nodes):
+        removed_at[node] = 0
         branch_total[node] = statistic[node] if left[node] >= 0 else 0.0
         branch_size[node] = 1 if left[node] >= 0 else 0
     for node in range(n_nodes - 1, 0, -1):
@@ -86,7 +87,6 @@ def cut_weakest_links(left, parent, statistic, n_slots, branch_total, branch_siz
         heap[j] = min(heap[2 * j], heap[2 * j + 1])
 
     step = 0
-    stack = np.empty(n_nodes, dtype=np.int32)
     while branch_size[0] > 0:
         strength = heap[1]
         if step == 0 or strength > alphas[step] * (1.0 + TIE):

@@ -16,6 +16,9 @@ from dipolar.tree.splitter import GrowthLimits, NodeRows, Split, Splitter
 
 __all__ = ["grow_tree"]
 
+# Fractional weights that are summed in another order may miss a limit by this much.
+ROUNDING = 1e-9
+
 
 @dataclass
 class _Nodes:
@@ -121,7 +124,8 @@ class _Grower:
         n_left, events_left = self.left_sums(node, split)
         smaller = min(n_left, self.nodes.n_samples[node] - n_left)
         fewer = min(events_left, self.nodes.n_events[node] - events_left)
-        return smaller >= self.limits.min_samples_leaf and fewer >= self.limits.min_events_leaf
+        slack = 1.0 - ROUNDING
+        return smaller >= slack * self.limits.min_samples_leaf and fewer >= slack * self.limits.min_events_leaf
 
     def left_sums(self, node: int, split: Split) -> tuple[float, float]:
         rows = self.order[self.nodes.start[node] : self.nodes.stop[node]][split.goes_left]
@@ -182,7 +186,8 @@ def grow_tree(
     splitter : Splitter
         Finds the split of one node.
     limits : GrowthLimits
-        When branches end. With a limit on the number of leaves, the leaf with the largest gain is split first.
+        When branches end. With a limit on the number of leaves, the leaf with the largest gain is split
+        first.
     rng : numpy.random.Generator
         Passed on to the splitter.
     progress : callable, optional

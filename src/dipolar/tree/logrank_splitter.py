@@ -13,14 +13,14 @@ from dipolar.survival import Survival
 from dipolar.tree.splits import AxisCuts
 from dipolar.tree.splitter import GrowthLimits, NodeRows, Split, Splitter
 
-__all__ = ["LogRankSplitter"]
+__all__ = ["LogRankSplitter", "best_threshold"]
 
 
 class LogRankSplitter(Splitter):
     """Try every cut of every covariate.
 
-    Rows are sorted once, at the root, by each covariate and by time; each node owns the same slice of all these
-    orders, and a split partitions them without sorting again.
+    Rows are sorted once, at the root, by each covariate and by time; each node owns the same slice of all
+    these orders, and a split partitions them without sorting again.
 
     Parameters
     ----------
@@ -33,14 +33,22 @@ class LogRankSplitter(Splitter):
     """
 
     def __init__(
-        self, criterion: str = "logrank", exponents: tuple[float, float] = (1.0, 0.0), max_features: int | None = None
+        self,
+        criterion: str = "logrank",
+        exponents: tuple[float, float] = (1.0, 0.0),
+        max_features: int | None = None,
     ) -> None:
         self.family = FAMILIES[criterion]
         self.rho, self.gamma = (float(exponent) for exponent in exponents)
         self.max_features = max_features
 
     def begin(
-        self, X: np.ndarray, survival: Survival, weight: np.ndarray, limits: GrowthLimits, rng: np.random.Generator
+        self,
+        X: np.ndarray,
+        survival: Survival,
+        weight: np.ndarray,
+        limits: GrowthLimits,
+        rng: np.random.Generator,
     ) -> None:
         n, n_features = X.shape
         self._columns = np.ascontiguousarray(X.T)
@@ -65,8 +73,8 @@ class LogRankSplitter(Splitter):
         best = np.empty(4)
         found = best_cut(
             self._columns, self._orders, node.start, node.stop, self._draw_features(rng),
-            self._time, self._event, self._weight, self._exposure, self._limits, self.family, self.rho, self.gamma,
-            *self._scratch, best,
+            self._time, self._event, self._weight, self._exposure, self._limits,
+            self.family, self.rho, self.gamma, *self._scratch, best,
         )  # fmt: skip
         if not found:
             return None
@@ -99,17 +107,41 @@ class LogRankSplitter(Splitter):
     def _logrank(self, node: NodeRows, goes_left: np.ndarray) -> float:
         self._goes_left[node.rows] = goes_left
         rows = self._orders[-1, node.start : node.stop]
-        return float(
-            two_sample_logrank(self._time[rows], self._event[rows], self._weight[rows], self._goes_left[rows])
-        )
+        return float(two_sample_logrank(self._time[rows], self._event[rows], self._weight[rows], self._goes_left[rows]))
 
     def _baseline_exposure(self, survival: Survival, weight: np.ndarray) -> np.ndarray:
         """Return weight times the root's Nelson-Aalen estimate at each row's time.
 
-        LeBlanc and Crowley (1992) replace times by this estimate once, at the root: under proportional hazards the
-        rows of a node are then exponential with one rate.
+        LeBlanc and Crowley (1992) replace times by this estimate once, at the root: under proportional
+        hazards the rows of a node are then exponential with one rate.
         """
         if self.family != EXPONENTIAL:
             return np.zeros(len(weight))
         hazard = tabulate(survival, weight)[0].cumulative_hazard_function()
         return weight * hazard(survival.time)
+
+
+def best_threshold(
+    score: np.ndarray, survival: Survival, weight: np.ndarray, limits: GrowthLimits
+) -> tuple[float, Split] | None:
+    """Cut a score where the log-rank statistic is largest; return the threshold and the split, left being <= it.
+
+    Parameters
+    ----------
+    score : ndarray of shape (n_rows,)
+        Any score of the rows of a node, for example that of a surface.
+    survival, weight : Survival, ndarray
+        Outcomes and frequencies of the same rows.
+    limits : GrowthLimits
+        The smallest children that are allowed.
+
+    Returns
+    -------
+    threshold, split : float, Split
+        None where no cut is admissible or none has a positive statistic.
+    """
+    rng = np.random.default_rng(0)  # nothing is drawn: there is one covariate
+    splitter = LogRankSplitter()
+    splitter.begin(score.reshape(-1, 1), survival, weight, limits, rng)
+    split = splitter.find(NodeRows(0, len(score), np.arange(len(score)), 0), rng)
+    return None if split is None else (split.cut[1], split)

@@ -3,15 +3,16 @@
     header.json          format, version, estimator, parameters, names; what is not an array
     arrays/<name>.npy    NumPy's own format, read with allow_pickle=False
 
-A file is written beside its destination and moved there in one step, so that an interrupted save leaves the old file or
-none. Every array carries a checksum (the zip's), and what was read is checked to be a tree before compiled code sees it.
+A file is written beside its destination and moved there in one step, so that an interrupted save leaves the
+old file or none. Every array carries a checksum (the zip's), and what was read is checked to be a tree before
+compiled code sees it.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import tempfile
+import secrets
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -32,17 +33,15 @@ def write_model(path: str | os.PathLike[str], header: Mapping[str, Any], arrays:
     """Write a header of JSON types and named arrays to one file, atomically."""
     path = Path(path)
     text = json.dumps({"format": FORMAT, "version": VERSION, **header}, indent=1)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with open(temporary, "xb") as stream:
             _write_zip(stream, text, arrays)
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -53,7 +52,14 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
             _check_header(header, path)
             names = [name for name in archive.namelist() if name.startswith("arrays/")]
             arrays = {name[len("arrays/") : -len(".npy")]: _read_array(archive, name) for name in names}
-    except (zipfile.BadZipFile, KeyError, EOFError, json.JSONDecodeError, UnicodeDecodeError, zlib.error) as error:
+    except (
+        zipfile.BadZipFile,
+        KeyError,
+        EOFError,
+        json.JSONDecodeError,
+        UnicodeDecodeError,
+        zlib.error,
+    ) as error:
         raise not_a_model(path, error) from error
     return header, arrays
 
@@ -61,8 +67,8 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
 def not_a_model(path: str | os.PathLike[str], reason: object) -> ValueError:
     """Return the error for a file that cannot be a saved model."""
     return ValueError(
-        f"{os.fspath(path)!r} is not a complete saved dipolar tree: {reason}. The file is truncated, damaged or "
-        "of another kind; save the model again with its save(path) method."
+        f"{os.fspath(path)!r} is not a complete saved dipolar tree: {reason}. The file is truncated, damaged "
+        "or of another kind; save the model again with its save(path) method."
     )
 
 
@@ -95,13 +101,6 @@ def _check_header(header: Any, path: str | os.PathLike[str]) -> None:
         raise not_a_model(path, f"it has the format version {version!r}")
     if version > VERSION:
         raise ValueError(
-            f"{os.fspath(path)!r} was saved in format version {version}, and this dipolar reads up to {VERSION}. "
-            "Upgrade dipolar to load it."
+            f"{os.fspath(path)!r} was saved in format version {version}, and this dipolar reads up to "
+            f"{VERSION}. Upgrade dipolar to load it."
         )
-
-
-def _umask() -> int:
-    """Return the process's file mode mask, which can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -1,13 +1,14 @@
 """Split-complexity pruning: the path of nested trees, and which of its members to take.
 
-A tree is worth G(T) - alpha |S|: the sum of the log-rank statistics of its splits, minus a price for each of them. As
-alpha rises, the best subtree shrinks along a path T_0 > T_1 > ... > root that does not depend on the choice made later.
+A tree is worth G(T) - alpha |S|: the sum of the log-rank statistics of its splits, minus a price for each of
+them. As alpha rises, the best subtree shrinks along a path T_0 > T_1 > ... > root that does not depend on the
+choice made later.
 
 Glossary
 --------
 G            sum of log-rank chi-squares over the splits of a tree
 |S|          number of splits
-alpha_k      the price from which on member k of the path is the best subtree; member 0 is the whole tree, alpha_0 = 0
+alpha_k      the price from which on member k of the path is the best subtree; alpha_0 = 0, the whole tree
 
 References
 ----------
@@ -17,8 +18,10 @@ Association 88, 457-467.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -28,7 +31,17 @@ from dipolar._core.pruning import cut_weakest_links
 from dipolar.survival import Survival
 from dipolar.tree.record import Tree
 
-__all__ = ["PruningPath", "bootstrap_statistics", "choose_member", "pruning_path", "split_statistics"]
+__all__ = [
+    "PRUNING_RULES",
+    "PruningPath",
+    "PruningRule",
+    "bootstrap_statistics",
+    "choose_member",
+    "pruning_path",
+    "split_statistics",
+]
+
+PRUNING_RULES = (None, "fixed", "validation", "bootstrap")
 
 Grow = Callable[[np.ndarray, Survival, np.ndarray, np.random.Generator], Tree]
 
@@ -67,18 +80,87 @@ class PruningPath:
             self.alphas, self.n_leaves, self.n_splits, self.statistics, statistics, self.removed_at
         )  # fmt: skip
 
+    def check(self, tree: Tree) -> None:
+        """Raise ValueError unless this can be a pruning path of the tree (used on files)."""
+        n = len(self)
+        per_member = (self.alphas, self.n_leaves, self.n_splits, self.statistics, self.honest_statistics)
+        if n == 0 or any(values.shape != (n,) for values in per_member):
+            raise ValueError("the arrays of the pruning path differ in length")
+        if self.removed_at.shape != (tree.n_nodes,) or not np.array_equal(self.removed_at > 0, tree.is_split):
+            raise ValueError("the pruning path belongs to another tree")
+        if (self.removed_at >= n).any() or (self.removed_at[1:] > self.removed_at[tree.parent[1:]]).any():
+            raise ValueError("the members of the pruning path are not nested")
+
+
+@dataclass(frozen=True)
+class PruningRule:
+    """How a member of the path is chosen."""
+
+    kind: str | None  # one of PRUNING_RULES
+    alpha: float = 4.0
+    n_bootstraps: int = 25
+    validation_fraction: float = 0.3
+    n_jobs: int | None = None
+
+    def hold_out(self, n_samples: int, rng: np.random.Generator) -> tuple[np.ndarray | slice, np.ndarray]:
+        """Return the rows that grow the tree and those that only judge it."""
+        if self.kind != "validation":
+            # A slice, so that nothing is copied when all rows grow the tree.
+            return slice(None), np.empty(0, dtype=np.int64)
+        n_held = round(self.validation_fraction * n_samples)
+        if not 0 < n_held < n_samples:
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction} of {n_samples} rows leaves none to grow or "
+                "none to validate. Use more rows, or another pruning rule such as pruning='fixed'."
+            )
+        shuffled = rng.permutation(n_samples)
+        return np.sort(shuffled[n_held:]), np.sort(shuffled[:n_held])
+
+    def judge(
+        self,
+        grown: Tree,
+        grow: Grow,
+        X: np.ndarray,
+        survival: Survival,
+        weight: np.ndarray,
+        held_out: np.ndarray,
+        rng: np.random.Generator,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> PruningPath:
+        """Return the path of a grown tree, with honest statistics where the rule needs them."""
+        path = pruning_path(grown)
+        if self.kind == "validation":
+            on_held_out = split_statistics(grown, X[held_out], survival.take(held_out), weight[held_out])
+            return path.with_honest(path.totals(on_held_out))
+        if self.kind == "bootstrap":
+            honest = bootstrap_statistics(
+                path, grow, X, survival, weight, self.n_bootstraps, rng, self.n_jobs, progress
+            )  # fmt: skip
+            return path.with_honest(honest)
+        return path
+
+    def choose(self, path: PruningPath) -> int:
+        """Return the member to take."""
+        if self.kind is None:
+            return 0
+        if self.kind == "fixed":
+            return path.member_at(self.alpha)
+        return choose_member(path, self.alpha)
+
 
 def pruning_path(tree: Tree) -> PruningPath:
     """Cut the weakest link of a tree again and again.
 
-    The link of node h is as strong as the mean statistic of its branch, g(h) = G(T_h) / |S_h|. Links that are equally
-    weak are cut together, so that the alphas ascend strictly.
+    The link of node h is as strong as the mean statistic of its branch, g(h) = G(T_h) / |S_h|. Links that are
+    equally weak are cut together, so that the alphas ascend strictly.
     """
     n = tree.n_nodes
     n_slots = 1 << max(1, (n - 1).bit_length())
     removed_at, alphas = np.empty(n, dtype=np.int32), np.empty(n + 1)
+    branch_size, stack = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     n_steps = cut_weakest_links(
-        tree.left, tree.parent, tree.logrank, n_slots, np.empty(n), np.empty(n, dtype=np.int64),
+        tree.left.astype(np.int64), tree.parent.astype(np.int64), tree.logrank, n_slots,
+        np.empty(n), branch_size, stack,
         np.empty(2 * n_slots), removed_at, alphas,
     )  # fmt: skip
     unknown = np.full(n_steps + 1, np.nan)
@@ -124,11 +206,12 @@ def bootstrap_statistics(
 ) -> np.ndarray:
     """Return G of every member minus its optimism, the mean of what bootstrap trees gain from being fitted.
 
-    Member k stands for the prices around alpha'_k = sqrt(alpha_k alpha_{k+1}). The optimism of a bootstrap tree there is
-    the G of its own best subtree on the resample, minus the G of that subtree on the original rows.
+    Member k stands for the prices around alpha'_k = sqrt(alpha_k alpha_{k+1}). The optimism of a bootstrap
+    tree there is the G of its own best subtree on the resample, minus the G of that subtree on the original
+    rows.
 
-    `grow` is called with the rows, outcomes, weights and generator of a resample. Each has its own generator, so that the
-    result does not depend on `n_jobs`.
+    `grow` is called with the rows, outcomes, weights and generator of a resample. Each has its own generator,
+    so that the result does not depend on `n_jobs`.
     """
     alphas = np.append(np.sqrt(path.alphas[:-1] * path.alphas[1:]), np.inf)
     tasks = (
@@ -137,15 +220,31 @@ def bootstrap_statistics(
     total = np.zeros(len(path))
     # Threads: the work is in compiled code that releases the interpreter, and none outlives an interrupt.
     results = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(tasks)
-    for done, optimism in enumerate(results, start=1):
-        total += optimism
-        if progress is not None:
-            progress(done, n_bootstraps)
+    try:
+        for done, optimism in enumerate(results, start=1):
+            total += optimism
+            if progress is not None:
+                progress(done, n_bootstraps)
+    except BaseException:
+        _cancel(results)
+        raise
     return path.statistics - total / n_bootstraps
 
 
+def _cancel(results: Any) -> None:
+    """Stop the workers at once; joblib would warn about results that nobody waits for any more."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results.close()
+
+
 def _optimism(
-    grow: Grow, X: np.ndarray, survival: Survival, weight: np.ndarray, alphas: np.ndarray, rng: np.random.Generator
+    grow: Grow,
+    X: np.ndarray,
+    survival: Survival,
+    weight: np.ndarray,
+    alphas: np.ndarray,
+    rng: np.random.Generator,
 ) -> np.ndarray:
     counts = _resample(weight, rng)
     rows = np.flatnonzero(counts)
@@ -158,7 +257,8 @@ def _optimism(
 def _resample(weight: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Draw as many rows as the weights count, with replacement; return how often each was drawn.
 
-    Positions are drawn along the cumulated weights, so that a row of weight 2 is drawn like the same row twice.
+    Positions are drawn along the cumulated weights, so that a row of weight 2 is drawn like the same row
+    twice.
     """
     edges = np.cumsum(weight)
     n_draws = max(1, round(edges[-1]))

@@ -1,8 +1,8 @@
 """The frozen tree: named arrays, one entry per node.
 
-Nodes are numbered as they were made: the root is 0, a parent comes before its children, and the right child is the node
-after the left one. Whatever is computed from the leaves up is therefore one loop over the numbers downwards, and no
-function here recurses.
+Nodes are numbered as they were made: the root is 0, a parent comes before its children, and the right child
+is the node after the left one. Whatever is computed from the leaves up is therefore one loop over the numbers
+downwards, and no function here recurses.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Tree:
     def refill(self, X: np.ndarray, survival: Survival, weight: np.ndarray) -> Tree:
         """Return the same splits with sizes and life tables of other rows, which reach every leaf."""
         tables = tabulate(survival, weight, self.leaf_of(X), self.n_leaves)
-        sizes = {"n_samples": tables.n_samples, "n_events": tables.n_events}
+        sizes: dict[str, Any] = {"n_samples": tables.n_samples, "n_events": tables.n_events}
         for name, in_leaves in sizes.items():
             in_nodes = np.zeros(self.n_nodes)
             in_nodes[self.leaves] = in_leaves
@@ -162,7 +162,7 @@ class Tree:
         return cls(**nodes, splits=SPLIT_KINDS[kind].from_arrays(of_splits, settings), tables=tables)
 
     def check(self, n_features: int) -> None:
-        """Raise ValueError unless the arrays form a tree. Compiled code trusts them, so a file is checked first."""
+        """Raise ValueError unless the arrays form a tree: compiled code trusts them, so files are checked."""
         n = self.n_nodes
         if n == 0 or any(getattr(self, name).shape != (n,) for name in NODE_FIELDS):
             raise ValueError("the arrays of the nodes differ in length")

@@ -1,9 +1,9 @@
 """The splits of a finished tree: one record for all nodes, whatever kind of split they use.
 
-Every kind follows one convention. A split has a score; rows with score < 0 go left, the others right, and a kind may
-settle the boundary (an axis cut sends score = 0 left, as scikit-learn and scikit-survival do). A record answers
-for one node at a time (`score`, `goes_left`) or sends rows down a whole tree (`route`), can be restricted to some
-nodes (`take`), and turns into named arrays and back without pickle.
+Every kind follows one convention. A split has a score; rows with score < 0 go left, the others right, and a
+kind may settle the boundary (an axis cut sends score = 0 left, as scikit-learn and scikit-survival do). A
+record answers for one node at a time (`score`, `goes_left`) or sends rows down a whole tree (`route`), can be
+restricted to some nodes (`take`), and turns into named arrays and back without pickle.
 """
 
 from __future__ import annotations
@@ -22,7 +22,12 @@ __all__ = ["SPLIT_KINDS", "AxisCuts", "Splits", "register_kind"]
 SPLIT_KINDS: dict[str, type[Splits]] = {}
 
 # Name and width of the arrays of axis cuts.
-AXIS_FIELDS = {"feature": np.int32, "threshold": np.float64, "missing_left": np.bool_, "missing_seen": np.bool_}
+AXIS_FIELDS = {
+    "feature": np.int32,
+    "threshold": np.float64,
+    "missing_left": np.bool_,
+    "missing_seen": np.bool_,
+}
 
 
 def register_kind(cls: type[Splits]) -> type[Splits]:
@@ -57,7 +62,7 @@ class Splits:
         raise NotImplementedError
 
     def take(self, nodes: np.ndarray, is_split: np.ndarray) -> Splits:
-        """Return the record of some nodes, renumbered 0, 1, ...; only those with `is_split` need their split."""
+        """Return the record of some nodes, renumbered; only those with `is_split` need their split."""
         raise NotImplementedError
 
     def settings(self) -> dict[str, Any]:
@@ -97,8 +102,8 @@ class Splits:
 class AxisCuts(Splits):
     """Cuts of one covariate: left when x <= threshold, score = x - threshold.
 
-    A missing value has score NaN and goes to the side that `missing_left` stores. A threshold of infinity sends every
-    value left and the missing ones right.
+    A missing value has score NaN and goes to the side that `missing_left` stores. A threshold of infinity
+    sends every value left and the missing ones right.
     """
 
     kind: ClassVar[str] = "axis"

@@ -1,8 +1,9 @@
 """What growing asks of a splitter.
 
-A splitter is told once about the root (`begin`), then asked for the split of one node after the other (`find`), told which
-splits were carried out (`descend`), and finally asked for the record of all of them (`freeze`). It keeps whatever
-it likes in between: sorted orders, kernel parameters, counts of what did not converge.
+A splitter is told once about the root (`begin`), then asked for the split of one node after the other
+(`find`), told which splits were carried out (`descend`), and finally asked for the record of all of them
+(`freeze`). It keeps whatever it likes in between: sorted orders, kernel parameters, counts of what did not
+converge.
 """
 
 from __future__ import annotations
@@ -56,17 +57,22 @@ class Splitter:
     """Base of all splitters."""
 
     def begin(
-        self, X: np.ndarray, survival: Survival, weight: np.ndarray, limits: GrowthLimits, rng: np.random.Generator
+        self,
+        X: np.ndarray,
+        survival: Survival,
+        weight: np.ndarray,
+        limits: GrowthLimits,
+        rng: np.random.Generator,
     ) -> None:
-        """Prepare for a tree on these rows: sort, fix cut-offs and kernel parameters. Forget the last tree."""
+        """Prepare for a tree on these rows: sort, fix cut-offs and kernels. Forget the last tree."""
         raise NotImplementedError
 
     def find(self, node: NodeRows, rng: np.random.Generator) -> Split | None:
-        """Return the best split of a node, or None where there is none. `goes_left` leaves no child empty."""
+        """Return the best split of a node, or None where there is none; no child may be empty."""
         raise NotImplementedError
 
     def descend(self, node: NodeRows, split: Split) -> None:
-        """Learn that a split was carried out: its left rows now come first in the node's slice, in kept order."""
+        """Learn that a split was carried out: its left rows come first in the node's slice, in kept order."""
 
     def freeze(self, cuts: Sequence[Any]) -> Splits:
         """Return the record of the splits, given the `cut` of every node (None in leaves)."""
@@ -76,6 +82,4 @@ class Splitter:
 def split_logrank(survival: Survival, weight: np.ndarray, goes_left: np.ndarray) -> float:
     """Return the log-rank chi-square of a split of the given rows, in any order."""
     order = np.argsort(survival.time, kind="stable")
-    return float(
-        two_sample_logrank(survival.time[order], survival.event[order], weight[order], goes_left[order])
-    )
+    return float(two_sample_logrank(survival.time[order], survival.event[order], weight[order], goes_left[order]))

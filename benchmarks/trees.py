@@ -1,0 +1,202 @@
+"""Trees against scikit-survival and against themselves: time, size, growth, memory.
+
+Run `python benchmarks/trees.py`, or one part of it: `python benchmarks/trees.py logrank-peer`. Every figure that
+has a target is printed with it, and one that misses it says MISS. Compiling is timed apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import os
+import pickle
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+# One thread each, set before NumPy is loaded.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+import numpy as np  # noqa: E402
+
+from dipolar import survival_outcome  # noqa: E402
+from dipolar.survival import Survival  # noqa: E402
+from dipolar.tree.splitter import split_logrank  # noqa: E402
+from dipolar.trees import LogRankSurvivalTree  # noqa: E402
+
+PACKAGES = ("dipolar", "numpy", "numba", "scikit-learn", "scikit-survival")
+
+
+def make_data(n: int, p: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Two covariates that matter, noise, and a third of the rows censored; float32 holds the covariates exactly."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)).astype(np.float32).astype(np.float64)
+    times = rng.exponential(np.exp(-X[:, 0] - 0.5 * X[:, 1] ** 2))
+    censoring = rng.exponential(2.0, size=n)
+    return X, survival_outcome(np.minimum(times, censoring), times <= censoring)
+
+
+def best_time(run: Callable[[], object], repeats: int) -> float:
+    """Return the shortest of some wall-clock times."""
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        run()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def report(what: str, value: str, target: str = "", ok: bool | None = None) -> None:
+    """Print one figure; `ok` says whether it meets its target."""
+    verdict = "" if ok is None else ("ok" if ok else "MISS")
+    print(f"{what:<62} {value:>14}  {target:<14} {verdict}", flush=True)
+
+
+def versions() -> None:
+    """Print where the figures come from."""
+    print(f"python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores, one thread used")
+    for package in PACKAGES:
+        try:
+            print(f"  {package} {importlib.metadata.version(package)}")
+        except importlib.metadata.PackageNotFoundError:
+            print(f"  {package} is not installed")
+
+
+def compiling() -> None:
+    """Time the first fit of a fresh interpreter without and with the cache of compiled code."""
+    code = (
+        "import time, numpy as np; from dipolar.trees import LogRankSurvivalTree; "
+        "X = np.arange(40.0).reshape(-1, 1); t = time.perf_counter(); LogRankSurvivalTree().fit(X, X[:, 0] + 1); "
+        "print(time.perf_counter() - t)"
+    )
+    with tempfile.TemporaryDirectory() as cache:
+        for state, target in (("empty", 3.0), ("filled", 1.0)):
+            environment = os.environ | {"NUMBA_CACHE_DIR": cache}
+            done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
+            seconds = float(done.stdout)
+            name = f"first fit of a process, {state} cache of compiled code"
+            report(name, f"{seconds:.2f} s", f"<= {target:g} s", seconds <= target)
+
+
+def largest_difference(X: np.ndarray, y: np.ndarray, theirs) -> float:
+    """Compare every split of a scikit-survival tree with ours of the same rows; return the largest relative difference.
+
+    In small nodes several cuts have the same statistic, and either tree may take any of them: the statistics tell
+    whether the trees are equal.
+    """
+    paths = theirs.decision_path(X.astype(np.float32)).tocsc()
+    worst = 0.0
+    for node in np.flatnonzero(theirs.children_left >= 0):
+        rows = paths[:, [node]].indices
+        if not y["event"][rows].any():
+            continue
+        left = np.isin(rows, paths[:, [theirs.children_left[node]]].indices)
+        survival = Survival(y["time"][rows], y["event"][rows])
+        statistic = split_logrank(survival, np.ones(len(rows)), left)
+        ours = LogRankSurvivalTree(max_depth=1).fit(X[rows], y[rows]).tree_.logrank[0]
+        worst = max(worst, abs(ours - statistic) / max(ours, 1e-9))
+    return worst
+
+
+def against_scikit_survival() -> None:
+    """Fully grown trees under the same limits."""
+    try:
+        from sksurv.tree import SurvivalTree
+    except ImportError:
+        print("scikit-survival is not installed: nothing to compare with")
+        return
+    limits = {"min_samples_split": 6, "min_samples_leaf": 3}
+    LogRankSurvivalTree(**limits).fit(*make_data(50, 5))
+    for n, target in ((1000, 10), (4000, 50)):
+        X, y = make_data(n, 5)
+        ours, theirs = LogRankSurvivalTree(**limits), SurvivalTree(**limits, random_state=0)
+        our_time = best_time(lambda ours=ours, X=X, y=y: ours.fit(X, y), 5)
+        their_time = best_time(lambda theirs=theirs, X=X, y=y: theirs.fit(X, y), 1)
+        report(f"n={n}: scikit-survival, {theirs.tree_.n_leaves} leaves", f"{their_time:.3f} s")
+        report(f"n={n}: LogRankSurvivalTree, {ours.n_leaves_} leaves", f"{our_time:.3f} s")
+        ratio = their_time / our_time
+        report(f"n={n}: times faster", f"{ratio:.0f}", f">= {target}", ratio >= target)
+        worst = largest_difference(X, y, theirs.tree_)
+        name = f"n={n}: largest difference of a statistic"
+        report(name, f"{worst:.1e}", "<= 1e-8", worst <= 1e-8)
+    sizes(ours, theirs)
+
+
+def sizes(ours: LogRankSurvivalTree, theirs) -> None:
+    """Compare what the two models of n = 4000 take on disk."""
+    their_size = len(pickle.dumps(theirs))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model"
+        ours.save(path)
+        saved = path.stat().st_size
+    pickled = len(pickle.dumps(ours))
+    report("n=4000: scikit-survival, pickled", f"{their_size / 1e6:.1f} MB")
+    for name, size in (("saved", saved), ("pickled", pickled)):
+        ratio = their_size / size
+        report(f"n=4000: LogRankSurvivalTree, {name}", f"{size / 1e6:.3f} MB", "< 1 MB", size < 1e6)
+        report(f"n=4000: times smaller, {name}", f"{ratio:.0f}", ">= 100", ratio >= 100)
+
+
+def growth() -> None:
+    """Fit time from a thousand to a million rows, 5 covariates, depth 6, and the exponent of n."""
+    numbers, seconds = (1_000, 10_000, 100_000, 1_000_000), []
+    for n in numbers:
+        X, y = make_data(n, 5)
+        tree = LogRankSurvivalTree(max_depth=6)
+        seconds.append(best_time(lambda tree=tree, X=X, y=y: tree.fit(X, y), 3 if n < 1_000_000 else 1))
+        report(f"n={n}, 5 covariates, depth 6", f"{seconds[-1]:.3f} s")
+    exponent = np.polyfit(np.log(numbers), np.log(seconds), 1)[0]
+    report("exponent of n in the fit time", f"{exponent:.2f}", "<= 1.25", exponent <= 1.25)
+
+
+def million() -> None:
+    """A million rows of ten covariates in a process of its own, so that the peak memory is its own."""
+    done = subprocess.run([sys.executable, __file__, "one-million"], capture_output=True, check=True, text=True)
+    seconds, gigabytes = map(float, done.stdout.split())
+    report("n=1000000, 10 covariates, depth 6: fit", f"{seconds:.1f} s")
+    name = "n=1000000, 10 covariates, depth 6: peak memory with the data"
+    report(name, f"{gigabytes:.2f} GB", "< 4 GB", gigabytes < 4)
+
+
+def one_million() -> None:
+    """Fit once; print the seconds and the peak memory in GB."""
+    import resource
+
+    X, y = make_data(1_000_000, 10)
+    LogRankSurvivalTree(max_depth=6).fit(X[:100], y[:100])
+    seconds = best_time(lambda: LogRankSurvivalTree(max_depth=6).fit(X, y), 1)
+    print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
+
+
+PARTS: dict[str, Callable[[], None]] = {
+    "compiling": compiling,
+    "logrank-peer": against_scikit_survival,
+    "logrank-growth": growth,
+    "logrank-million": million,
+}
+
+# Run by other parts in processes of their own.
+INNER_PARTS: dict[str, Callable[[], None]] = {"one-million": one_million}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", choices=[[], *PARTS, *INNER_PARTS], help="default: all")
+    chosen = parser.parse_args().parts
+    if chosen and chosen[0] in INNER_PARTS:
+        INNER_PARTS[chosen[0]]()
+        return
+    versions()
+    for name, run in PARTS.items():
+        if not chosen or name in chosen:
+            print(f"\n{name}: {(run.__doc__ or '').splitlines()[0]}")
+            run()
+
+
+if __name__ == "__main__":
+    main()

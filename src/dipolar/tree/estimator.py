@@ -1,0 +1,460 @@
+"""What all tree estimators share: fitting, pruning, prediction, saving."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from dataclasses import fields
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from dipolar._core.concordance import concordance_counts
+from dipolar.curves import check_unreached
+from dipolar.survival import Survival, check_outcome
+from dipolar.tree.frame import node_frame
+from dipolar.tree.growing import grow_tree
+from dipolar.tree.parameters import check_choice, check_number, check_share
+from dipolar.tree.persistence import not_a_model, read_model, write_model
+from dipolar.tree.progress import Reporter
+from dipolar.tree.pruning import PRUNING_RULES, PruningPath, PruningRule
+from dipolar.tree.record import Tree
+from dipolar.tree.splitter import GrowthLimits, Splitter
+from dipolar.validation import check_fit_data, check_predict_data, check_sample_weight
+
+__all__ = ["BaseSurvivalTree"]
+
+
+class BaseSurvivalTree(BaseEstimator):
+    """What all survival trees share: growth limits, pruning, prediction, saving.
+
+    A subclass declares its parameters, names those below as well, and makes the splitter (`_make_splitter`).
+    """
+
+    # Whether the splitter learns from missing values.
+    _allow_nan = False
+
+    # What subclasses set in their constructors.
+    max_depth: Any
+    max_leaf_nodes: Any
+    min_samples_split: Any
+    min_samples_leaf: Any
+    min_events_leaf: Any
+    min_logrank: Any
+    pruning: Any
+    alpha: Any
+    n_bootstraps: Any
+    validation_fraction: Any
+    n_jobs: Any
+    random_state: Any
+    verbose: Any
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BaseSurvivalTree:
+        """Grow the tree, prune it, and estimate a curve in each leaf.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Covariates.
+        y : structured array, DataFrame, (n, 2) array, pair or 1-D array
+            Outcomes; a 1-D array holds times that were all observed.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts: weight 2 is the row twice, weight 0 leaves it out.
+
+        Returns
+        -------
+        self
+        """
+        X, survival, weight = check_fit_data(self, X, y, sample_weight, allow_nan=self._allow_nan)
+        limits, rule = self._growth_limits(), self._pruning_rule()
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        report = Reporter(self.verbose)
+
+        growing, held_out = rule.hold_out(len(X), rng)
+        splitter = self._make_splitter(X.shape[1])
+        seen = X[growing], Survival(survival.time[growing], survival.event[growing]), weight[growing]
+        grown = grow_tree(*seen, splitter, limits, rng, report.growing)
+        self._warn_about(splitter)
+
+        grow = partial(self._grow_resample, limits)
+        self.pruning_path_ = rule.judge(grown, grow, X, survival, weight, held_out, rng, report.resampling)
+        self.grown_ = grown.refill(X, survival, weight) if len(held_out) else grown
+        self.unique_times_ = np.unique(survival.time)
+        self.event_times_ = np.unique(survival.time[survival.event])
+        self._take_member(rule.choose(self.pruning_path_))
+        return self
+
+    def prune(self, alpha: float) -> BaseSurvivalTree:
+        """Return a copy of the fitted tree pruned at another price; nothing is grown or estimated again.
+
+        Parameters
+        ----------
+        alpha : float
+            Price of a split, not negative. The copy is the smallest subtree of the grown tree that maximises
+            `G - alpha |S|` on the rows that grew it.
+        """
+        check_is_fitted(self)
+        alpha = check_number("alpha", alpha, 0, "It is the log-rank chi-square that a split must be worth.")
+        pruned = copy.copy(self)
+        pruned._take_member(self.pruning_path_.member_at(alpha))
+        return pruned
+
+    def predict(self, X: Any) -> np.ndarray:
+        r"""Predict a risk: the higher, the earlier the event is expected.
+
+        The risk is the cumulative hazard of the row's leaf summed over the event times of the training data,
+
+        .. math:: \sum_j \hat{H}_{leaf}(t_j),
+
+        the number of events expected if everybody had this leaf's hazard (Ishwaran et al. 2008), which is
+        also what scikit-survival predicts. It depends on the whole curve, so that leaves whose medians are
+        not reached are still ordered.
+
+        Returns
+        -------
+        risk : ndarray of shape (n_samples,)
+        """
+        leaf = self._leaf_of(X)
+        return self.leaf_risk_[leaf]
+
+    def predict_survival_function(self, X: Any, return_array: bool = False) -> np.ndarray:
+        """Predict survival functions: the Kaplan-Meier estimate of each row's leaf.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Covariates.
+        return_array : bool, default=False
+            Whether to return the values at `unique_times_` instead of step functions.
+
+        Returns
+        -------
+        survival : ndarray
+            Of shape (n_samples,) with a :class:`~dipolar.curves.StepFunction` each (rows of one leaf share
+            it), or of shape (n_samples, n_unique_times). Beyond the leaf's last follow-up time a curve keeps
+            its last value.
+        """
+        return self._curves(X, return_array, hazard=False)
+
+    def predict_cumulative_hazard_function(self, X: Any, return_array: bool = False) -> np.ndarray:
+        """Predict cumulative hazard functions: the Nelson-Aalen estimate of each row's leaf.
+
+        Parameters and result are those of :meth:`predict_survival_function`.
+        """
+        return self._curves(X, return_array, hazard=True)
+
+    def predict_median(self, X: Any, unreached: str = "inf") -> np.ndarray:
+        """Predict median survival times; see :meth:`predict_quantile`."""
+        return self.predict_quantile(X, 0.5, unreached)
+
+    def predict_quantile(self, X: Any, q: float = 0.5, unreached: str = "inf") -> np.ndarray:
+        """Predict the time by which a share `q` of a row's leaf has had the event.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Covariates.
+        q : float, default=0.5
+            The share, strictly between 0 and 1.
+        unreached : {"inf", "nan", "mean", "largest", "restricted_mean"}, default="inf"
+            What to predict where the leaf's curve stays above `1 - q`: infinity, NaN, the mean of the leaf's
+            observed times (the rule of Maung, Lazar and Zheng), its last follow-up time, or the area under
+            its curve up to then.
+        """
+        q = check_share("q", q, "0.5 asks for the median.")
+        rule = check_unreached(unreached)
+        leaf = self._leaf_of(X)
+        return np.array([table.quantile(q, rule) for table in self.tree_.tables])[leaf]
+
+    def predict_rmst(self, X: Any, horizon: float | None = None) -> np.ndarray:
+        """Predict restricted mean survival times, the area under each row's curve from 0 to `horizon`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Covariates.
+        horizon : float, default=None
+            Up to when; None means the last follow-up time of the training data. A curve that ends before the
+            horizon keeps its last value.
+        """
+        if horizon is None:
+            check_is_fitted(self)
+            horizon = float(self.unique_times_[-1])
+        horizon = check_number("horizon", horizon, 0, "It is a time on the scale of y.")
+        leaf = self._leaf_of(X)
+        return np.array([table.rmst(horizon) for table in self.tree_.tables])[leaf]
+
+    def apply(self, X: Any) -> np.ndarray:
+        """Return the node number of the leaf of every row."""
+        X = self._check_covariates(X)
+        return self.tree_.apply(X).astype(np.int64)
+
+    def decision_path(self, X: Any) -> csr_matrix:
+        """Return a sparse matrix of shape (n_samples, n_nodes) that marks the nodes each row passes."""
+        leaf = self._leaf_of(X)
+        paths = [self.tree_.path_to(node) for node in self.tree_.leaves]
+        lengths = np.array([len(path) for path in paths])[leaf]
+        columns = np.concatenate([paths[number] for number in leaf])
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        return csr_matrix(
+            (np.ones(len(columns), dtype=bool), columns, indptr), shape=(len(leaf), self.tree_.n_nodes)
+        )  # fmt: skip
+
+    def decision_function(self, X: Any, node: int | None = None) -> np.ndarray:
+        """Return the score of every row at a node, or at all nodes that are split.
+
+        The sign of a score tells the side: left below zero. Rows are scored whether or not they reach the
+        node.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Covariates.
+        node : int, default=None
+            A node that is split; None scores at all of them.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_splits)
+            With None, one column for each node of `tree_` that is split, in the order of node numbers.
+        """
+        X = self._check_covariates(X)
+        split_nodes = np.flatnonzero(self.tree_.is_split)
+        if node is None:
+            scores = np.empty((len(X), len(split_nodes)))
+            for column, number in enumerate(split_nodes):
+                scores[:, column] = self.tree_.splits.score(X, int(number))
+            return scores
+        if node not in split_nodes:
+            raise ValueError(
+                f"node must be a node that is split, got {node!r}; the tree has "
+                f"{self.tree_.n_nodes} nodes, and {len(split_nodes)} of them are split. "
+                "node_frame() lists them."
+            )
+        return self.tree_.splits.score(X, node)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return Harrell's concordance index of the predicted risks; pairs with equal risks count 1/2.
+
+        A pair is comparable when the earlier time is an event; an event tied with a censoring counts as
+        earlier, and two tied events are left out.
+        """
+        risk = self.predict(X)
+        survival = check_outcome(y, require_event=False)
+        weight = check_sample_weight(sample_weight, len(survival))
+        if len(risk) != len(survival):
+            raise ValueError(f"X and y should have the same length, got {len(risk)} and {len(survival)} rows.")
+        concordant, discordant, tied = concordance_counts(survival.time, survival.event, risk, weight)
+        comparable = concordant + discordant + tied
+        if comparable == 0:
+            raise ValueError(
+                f"y has no comparable pair among its {len(survival)} rows, and no concordance can be "
+                "computed. At least one event must come before another row's time."
+            )
+        return (concordant + 0.5 * tied) / comparable
+
+    @property
+    def n_leaves_(self) -> int:
+        """Number of leaves."""
+        return self._fitted_tree().n_leaves
+
+    @property
+    def depth_(self) -> int:
+        """Number of splits on the longest way from the root to a leaf."""
+        return self._fitted_tree().max_depth
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Log-rank gain of each covariate, scaled to sum 1.
+
+        The statistic of a split counts for the covariate that it cuts; a split that uses several covariates
+        shares it among them as its kind documents. All zero for a tree without splits.
+        """
+        tree = self._fitted_tree()
+        total = np.zeros(self.n_features_in_)
+        for node in np.flatnonzero(tree.is_split):
+            total += tree.logrank[node] * tree.splits.feature_shares(int(node), self.n_features_in_)
+        return total / total.sum() if total.sum() > 0 else total
+
+    def node_frame(self, unreached: str = "inf") -> pd.DataFrame:
+        """Return one row per node: place in the tree, size, events, median, statistics and rule.
+
+        The rule is the condition for going left; `unreached` is that of :meth:`predict_quantile`.
+        """
+        tree = self._fitted_tree()
+        default = [f"x{feature}" for feature in range(self.n_features_in_)]
+        names = [str(name) for name in getattr(self, "feature_names_in_", default)]
+        return node_frame(tree, names, check_unreached(unreached))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the fitted model to one file without pickle; see :meth:`load`.
+
+        The file holds the grown tree, its life tables and the parameters. A `random_state` that is not an
+        integer is saved as None. The file appears complete or not at all.
+        """
+        tree = self._fitted_tree()
+        path_arrays = {f"path.{f.name}": getattr(self.pruning_path_, f.name) for f in fields(PruningPath)}
+        names = getattr(self, "feature_names_in_", None)
+        header = {
+            "estimator": type(self).__name__,
+            "dipolar": version("dipolar"),
+            "parameters": self._json_parameters(),
+            "n_features": self.n_features_in_,
+            "feature_names": None if names is None else [str(name) for name in names],
+            "member": self.member_,
+            "splits": tree.splits.kind,
+            "settings": tree.splits.settings(),
+        }
+        arrays = {f"tree.{name}": values for name, values in self.grown_.to_arrays().items()}
+        arrays |= path_arrays | {"unique_times": self.unique_times_, "event_times": self.event_times_}
+        write_model(path, header, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> BaseSurvivalTree:
+        """Load a model that :meth:`save` wrote. The file is only read: nothing in it is executed.
+
+        A truncated, damaged or foreign file, one of another estimator and one of a newer format raise
+        ValueError.
+        """
+        header, arrays = read_model(path)
+        if header.get("estimator") != cls.__name__:
+            raise ValueError(
+                f"{os.fspath(path)!r} holds a {header.get('estimator')!r}, not a {cls.__name__!r}. "
+                "Load it with that class."
+            )
+        try:
+            return cls._from_file(header, arrays)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            raise not_a_model(path, error) from error
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.positive_only = True
+        tags.input_tags.allow_nan = self._allow_nan
+        return tags
+
+    # What a subclass provides.
+
+    def _make_splitter(self, n_features: int) -> Splitter:
+        """Return a splitter with this estimator's settings."""
+        raise NotImplementedError
+
+    def _warn_about(self, splitter: Splitter) -> None:
+        """Turn what the splitter counted while growing into at most one warning."""
+
+    # Fitting.
+
+    def _growth_limits(self) -> GrowthLimits:
+        by_weight, unlimited = "It counts rows, by their weights.", "None means no limit."
+
+        def whole_or_inf(name: str, minimum: int) -> float:
+            value = getattr(self, name)
+            return np.inf if value is None else check_number(name, value, minimum, unlimited, whole=True)
+
+        return GrowthLimits(
+            max_depth=whole_or_inf("max_depth", 1),
+            max_leaf_nodes=whole_or_inf("max_leaf_nodes", 2),
+            min_samples_split=check_number("min_samples_split", self.min_samples_split, 2, by_weight),
+            min_samples_leaf=check_number("min_samples_leaf", self.min_samples_leaf, 1, by_weight),
+            min_events_leaf=check_number("min_events_leaf", self.min_events_leaf, 0, "0 means no limit."),
+            min_logrank=check_number("min_logrank", self.min_logrank, 0, "0 means no limit."),
+        )
+
+    def _pruning_rule(self) -> PruningRule:
+        check_choice("pruning", self.pruning, PRUNING_RULES, "None keeps the whole tree.")
+        check_number("n_bootstraps", self.n_bootstraps, 1, "About 25 are enough.", whole=True)
+        return PruningRule(
+            self.pruning,
+            check_number("alpha", self.alpha, 0, "It is the price of a split; values from 2 to 4 are common."),
+            int(self.n_bootstraps),
+            check_share("validation_fraction", self.validation_fraction, "It is the share of rows held out."),
+            self.n_jobs,
+        )
+
+    def _grow_resample(
+        self,
+        limits: GrowthLimits,
+        X: np.ndarray,
+        survival: Survival,
+        weight: np.ndarray,
+        rng: np.random.Generator,
+    ) -> Tree:
+        return grow_tree(X, survival, weight, self._make_splitter(X.shape[1]), limits, rng)
+
+    def _take_member(self, member: int) -> None:
+        """Make a member of the pruning path the tree that predicts."""
+        self.member_ = member
+        self.tree_ = self.grown_.restrict(self.pruning_path_.splits_of(member))
+        self.leaf_risk_ = self.tree_.tables.hazard_sums(self.event_times_)
+
+    # Prediction.
+
+    def _fitted_tree(self) -> Tree:
+        check_is_fitted(self)
+        return self.tree_
+
+    def _check_covariates(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        return check_predict_data(self, X, allow_nan=self._allow_nan)
+
+    def _leaf_of(self, X: Any) -> np.ndarray:
+        X = self._check_covariates(X)
+        return self.tree_.leaf_of(X)
+
+    def _curves(self, X: Any, return_array: bool, *, hazard: bool) -> np.ndarray:
+        leaves, row_leaf = np.unique(self._leaf_of(X), return_inverse=True)
+        tables = self.tree_.tables
+        if return_array:
+            return tables.on_grid(leaves, self.unique_times_, hazard=hazard)[row_leaf]
+        functions = np.empty(len(leaves), dtype=object)
+        for i, leaf in enumerate(leaves):
+            table = tables[leaf]
+            functions[i] = table.cumulative_hazard_function() if hazard else table.survival_function()
+        return functions[row_leaf]
+
+    # Files.
+
+    def _json_parameters(self) -> dict[str, Any]:
+        parameters = {}
+        for name, value in self.get_params(deep=False).items():
+            value = value.item() if isinstance(value, np.generic) else value
+            if name == "random_state" and not isinstance(value, int):
+                value = None
+            try:
+                json.dumps(value)
+            except TypeError as error:
+                raise ValueError(
+                    f"{name}={value!r} cannot be saved: only numbers, strings, None and tuples of them can "
+                    "be written without pickle. Use pickle or joblib for this model."
+                ) from error
+            parameters[name] = value
+        return parameters
+
+    @classmethod
+    def _from_file(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> BaseSurvivalTree:
+        parameters = {n: tuple(v) if isinstance(v, list) else v for n, v in header["parameters"].items()}
+        model = cls(**parameters)
+        model.n_features_in_ = int(header["n_features"])
+        if header["feature_names"] is not None:
+            model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
+        of_tree = {n.removeprefix("tree."): a for n, a in arrays.items() if n.startswith("tree.")}
+        model.grown_ = Tree.from_arrays(of_tree, header["splits"], header["settings"])
+        model.grown_.check(model.n_features_in_)
+        model.pruning_path_ = PruningPath(**{f.name: arrays[f"path.{f.name}"] for f in fields(PruningPath)})
+        model.pruning_path_.check(model.grown_)
+        model.unique_times_ = np.asarray(arrays["unique_times"], np.float64)
+        model.event_times_ = np.asarray(arrays["event_times"], np.float64)
+        member = int(header["member"])
+        if not 0 <= member < len(model.pruning_path_):
+            raise ValueError(f"the pruning path has no member {member}")
+        model._take_member(member)
+        return model

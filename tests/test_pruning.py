@@ -1,0 +1,184 @@
+"""The pruning path, against an exhaustive search over all subtrees, and the rules that choose a member."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dipolar.curves import tabulate
+from dipolar.survival import Survival
+from dipolar.tree.growing import grow_tree
+from dipolar.tree.logrank_splitter import LogRankSplitter
+from dipolar.tree.pruning import (
+    bootstrap_statistics,
+    choose_member,
+    pruning_path,
+    split_statistics,
+)
+from dipolar.tree.record import Tree
+from dipolar.tree.splits import AxisCuts
+from dipolar.tree.splitter import GrowthLimits
+from tests.reference.pruning import best_subtree
+from tests.test_growing import grow, sample
+
+
+@st.composite
+def small_trees(draw):
+    """Trees of at most eight splits with statistics that often tie."""
+    left, parent = [-1], [-1]
+    for _ in range(draw(st.integers(0, 8))):
+        leaves = [node for node in range(len(left)) if left[node] < 0]
+        node = draw(st.sampled_from(leaves))
+        left[node] = len(left)
+        left += [-1, -1]
+        parent += [node, node]
+    n = len(left)
+    statistics = draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0, 7.25]), min_size=n, max_size=n))
+    return np.array(left, np.int32), np.array(parent, np.int32), np.array(statistics)
+
+
+def as_tree(left, parent, statistics):
+    """A record with these splits; the rows do not matter here."""
+    n = len(left)
+    is_split = left >= 0
+    n_leaves = int((~is_split).sum())
+    rows = np.arange(n_leaves)
+    tables = tabulate(Survival(rows + 1.0, np.ones(n_leaves, bool)), np.ones(n_leaves), rows, n_leaves)
+    depth = np.zeros(n, np.int32)
+    for node in range(1, n):
+        depth[node] = depth[parent[node]] + 1
+    statistics = np.where(is_split, statistics, 0.0)
+    cuts = AxisCuts.collect([(0, 0.0, False, False) if split else None for split in is_split])
+    return Tree(left, parent, depth, np.ones(n), np.ones(n), statistics, statistics, cuts, tables)
+
+
+@pytest.mark.compiled
+@given(small_trees(), st.floats(0.0, 9.0))
+def test_the_member_at_every_price_is_the_best_of_all_subtrees(arrays, price):
+    tree = as_tree(*arrays)
+    path = pruning_path(tree)
+    middles = (path.alphas[:-1] + path.alphas[1:]) / 2
+    for alpha in [price, *path.alphas, *middles, path.alphas[-1] + 1]:
+        splits = frozenset(np.flatnonzero(path.splits_of(path.member_at(alpha))).tolist())
+        expected, worth = best_subtree(tree.left, tree.logrank, alpha)
+        assert tree.logrank[list(splits)].sum() - alpha * len(splits) == pytest.approx(worth, abs=1e-9)
+        assert splits == expected
+
+
+@pytest.mark.compiled
+@given(small_trees())
+def test_the_path_is_nested_and_its_numbers_add_up(arrays):
+    tree = as_tree(*arrays)
+    path = pruning_path(tree)
+    assert path.alphas[0] == 0 and (np.diff(path.alphas[1:]) > 0).all()
+    assert path.n_splits[0] == tree.is_split.sum() and path.n_splits[-1] == 0
+    for member in range(len(path)):
+        keep = path.splits_of(member)
+        assert path.n_splits[member] == keep.sum() == path.n_leaves[member] - 1
+        assert path.statistics[member] == pytest.approx(tree.logrank[keep].sum(), abs=1e-9)
+        pruned = tree.restrict(keep)
+        pruned.check(1)
+        assert pruned.n_leaves == path.n_leaves[member]
+        assert pruned.tables.n_samples.sum() == tree.n_leaves
+        if member:
+            assert not (keep & ~path.splits_of(member - 1)).any()
+
+
+def test_pruned_leaves_equal_leaves_of_the_rows():
+    X, survival = sample()
+    tree = grow(X, survival, min_samples_leaf=5)
+    path = pruning_path(tree)
+    pruned = tree.restrict(path.splits_of(path.member_at(8.0)))
+    assert 1 < pruned.n_leaves < tree.n_leaves
+    direct = pruned.refill(X, survival, np.ones(len(X)))
+    assert direct == pruned
+
+
+def make_grow(**limits):
+    def grow_resample(X, survival, weight, rng):
+        return grow_tree(X, survival, weight, LogRankSplitter(), GrowthLimits(**limits), rng)
+
+    return grow_resample
+
+
+def bootstrap(X, survival, weight, n_jobs=1, n_bootstraps=6):
+    growing = make_grow(min_samples_leaf=10)
+    path = pruning_path(growing(X, survival, weight, np.random.default_rng(0)))
+    honest = bootstrap_statistics(
+        path, growing, X, survival, weight, n_bootstraps, np.random.default_rng(5), n_jobs
+    )  # fmt: skip
+    return path.with_honest(honest)
+
+
+def test_bootstrap_equals_its_description():
+    X, survival = sample()
+    n = len(X)
+    path = bootstrap(X, survival, np.ones(n), n_bootstraps=3)
+    growing = make_grow(min_samples_leaf=10)
+    optimism = np.zeros((3, len(path)))
+    for b, rng in enumerate(np.random.default_rng(5).spawn(3)):
+        rows = np.floor(rng.random(n) * n).astype(int)
+        tree = growing(X[rows], survival.take(rows), np.ones(n), rng)
+        resampled = pruning_path(tree)
+        original = split_statistics(tree, X, survival, np.ones(n))
+        for k in range(len(path)):
+            price = np.sqrt(path.alphas[k] * path.alphas[k + 1]) if k + 1 < len(path) else np.inf
+            keep = resampled.splits_of(resampled.member_at(price))
+            optimism[b, k] = tree.logrank[keep].sum() - original[keep].sum()
+    np.testing.assert_allclose(path.honest_statistics, path.statistics - optimism.mean(axis=0), rtol=1e-8)
+    assert path.honest_statistics[-1] == 0.0
+
+
+def test_bootstrap_does_not_depend_on_the_number_of_workers():
+    X, survival = sample()
+    one, two = (bootstrap(X, survival, np.ones(len(X)), n_jobs) for n_jobs in (1, 2))
+    np.testing.assert_array_equal(one.honest_statistics, two.honest_statistics)
+
+
+def test_a_weight_of_two_is_resampled_like_the_row_twice():
+    X, survival = sample(150)
+    weight = np.random.default_rng(2).integers(1, 3, len(X)).astype(float)
+    rows = np.repeat(np.arange(len(X)), weight.astype(int))
+    weighted = bootstrap(X, survival, weight)
+    repeated = bootstrap(X[rows], survival.take(rows), np.ones(len(rows)))
+    np.testing.assert_allclose(weighted.honest_statistics, repeated.honest_statistics, rtol=1e-9)
+
+
+def test_optimism_is_taken_off():
+    X, survival = sample()
+    path = bootstrap(X, survival, np.ones(len(X)))
+    assert (path.honest_statistics[:-1] < path.statistics[:-1]).all()
+    member = choose_member(path, 4.0)
+    assert path.member_at(4.0) <= member
+    worth = path.honest_statistics - 4.0 * path.n_splits
+    assert worth[member] == worth.max()
+
+
+def test_the_smallest_of_equally_good_members_is_chosen():
+    path = pruning_path(as_tree(np.array([1, -1, 3, -1, -1], np.int32), np.array([-1, 0, 0, 2, 2], np.int32),
+                                np.array([9.0, 0, 3.0, 0, 0])))  # fmt: skip
+    path = path.with_honest(4.0 * path.n_splits.astype(float))
+    assert choose_member(path, 4.0) == len(path) - 1
+    assert choose_member(path, 3.0) == 0
+
+
+def test_an_interrupt_leaves_no_worker_behind():
+    X, survival = sample()
+    growing = make_grow(min_samples_leaf=10)
+    path = pruning_path(growing(X, survival, np.ones(len(X)), np.random.default_rng(0)))
+    before = threading.active_count()
+
+    def interrupt(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bootstrap_statistics(
+            path, growing, X, survival, np.ones(len(X)), 50, np.random.default_rng(1), 2, interrupt
+        )  # fmt: skip
+    deadline = time.monotonic() + 10
+    while threading.active_count() > before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert threading.active_count() <= before
