@@ -136,8 +136,8 @@ def test_all_scores_zero_is_the_all_positive_orientation():
     ("arguments", "message"),
     [
         ({"pure_quantile": 0.8}, r"mixed_quantile must be larger than pure_quantile, got 0.75 <= 0.8"),
-        ({"pure_quantile": 25}, r"pure_quantile must be a finite number >= 0 and <= 1, got 25"),
-        ({"mixed_weight": -1.0}, r"mixed_weight must be a finite number >= 0, got -1.0"),
+        ({"pure_quantile": 25}, r"pure_quantile must be a number >= 0 and <= 1, got 25"),
+        ({"mixed_weight": -1.0}, r"mixed_weight must be a number >= 0, got -1.0"),
         ({"cutoff_rule": "book"}, r"cutoff_rule must be one of \['text', 'scripts'\], got 'book'"),
     ],
 )

@@ -77,8 +77,12 @@ def test_outside_solvers_converge_on_nearly_all_of_them(monkeypatch):
 def test_criterion_never_increases(seed, kernel, eta, init):
     problem, X, weight, dipoles = case(seed, kernel, eta)
     search = SvmSettings(problem.kappa, problem.margin, init=init, tol=0.0, max_reorientations=60)
-    settled = settle(problem.features, X, weight, dipoles, search, np.random.RandomState(0))
+    settled = settle(problem.features, X, weight, dipoles, search, np.random.default_rng(0))
     assert np.all(np.diff(settled.criterion_path) <= 0)
+    if kernel == "polynomial" and settled.status is SplitStatus.UNCONVERGED:
+        # Cubes of unscaled covariates at the largest kappa are beyond double precision now and then; it is said so.
+        assert 1e-6 < settled.solution.relative_gap < 1e-4
+        return
     assert settled.status in (SplitStatus.SETTLED, SplitStatus.REORIENTATION_LIMIT, SplitStatus.NO_MIXED_DIPOLES)
     if settled.status is SplitStatus.SETTLED:
         # Solving once more for the orientation of the last surface finds nothing better.
@@ -86,10 +90,20 @@ def test_criterion_never_increases(seed, kernel, eta, init):
         assert solve(again).primal >= settled.criterion_path[-1] * (1 - 1e-6)
 
 
+def test_a_gap_that_is_too_large_is_told_and_true():
+    """An ill-conditioned problem: whatever the status, the optimum lies between the two values of the certificate."""
+    problem, X, _, dipoles = case(0, "polynomial", 8)
+    problem = NodeProblem(problem.features, *dipoles.orient(np.zeros(len(X))), problem.kappa, problem.margin)
+    solution = solve(problem, tol=1e-12)
+    assert solution.status is SolverStatus.INACCURATE
+    assert solution.dual <= solve_with_clarabel(problem) * (1 + 1e-9)
+    assert solve_with_clarabel(problem) <= solution.primal * (1 + 1e-9)
+
+
 def test_no_reorientation_solves_the_start_once():
     problem, X, weight, dipoles = case(1, "linear", 0)
     search = SvmSettings(problem.kappa, problem.margin, init="positive", max_reorientations=0)
-    settled = settle(problem.features, X, weight, dipoles, search, np.random.RandomState(0))
+    settled = settle(problem.features, X, weight, dipoles, search, np.random.default_rng(0))
     upward, downward = dipoles.orient(np.zeros(len(X)))
     expected = solve(NodeProblem(problem.features, upward, downward, problem.kappa, problem.margin))
     np.testing.assert_array_equal(settled.solution.scores, expected.scores)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dipolar.factors import Surface
-from dipolar.kernels import GaussianKernel, LinearKernel, PolynomialKernel, PrecomputedKernel
+from dipolar.kernels import GaussianKernel, LinearKernel, PolynomialKernel
 from dipolar.tree.pruning import pruning_path
 from dipolar.tree.record import Tree
 from dipolar.tree.splitter import Split, Splitter, split_logrank
@@ -34,7 +34,7 @@ class RandomSurfaces(Splitter):
         if goes_left.all() or not goes_left.any():
             return None
         logrank = split_logrank(self.survival.take(node.rows), self.weight[node.rows], goes_left)
-        return Split(SurfaceCut(surface, 1e-9, surface_shares(surface, X)), goes_left, logrank, logrank)
+        return Split(SurfaceCut(surface, -1e-9, surface_shares(surface, X)), goes_left, logrank, logrank)
 
     def freeze(self, cuts):
         return Surfaces.collect(cuts, self.kernel, self.X.shape[1], self.mean, self.scale)
@@ -84,7 +84,7 @@ def test_arrays_and_back(grown):
 
 def cut_of(coefficients, rows, intercept=0.0, kernel=None):
     surface = Surface(kernel or LinearKernel(), rows, np.asarray(coefficients, float), intercept)
-    return SurfaceCut(surface, 1e-9, np.full(rows.shape[1], 1 / rows.shape[1]))
+    return SurfaceCut(surface, -1e-9, np.full(rows.shape[1], 1 / rows.shape[1]))
 
 
 def test_each_basis_row_is_kept_once():
@@ -96,7 +96,7 @@ def test_each_basis_row_is_kept_once():
     np.testing.assert_array_equal(splits.score(basis, 0), splits.score(basis, 1))
 
 
-def test_a_row_on_the_surface_goes_right():
+def test_the_boundary_decides_about_rows_on_the_surface():
     splits = Surfaces.collect([cut_of([1.0], np.empty((0, 1)), -1.0), None, None], LinearKernel(), 1)
     X = np.array([[1.0], [1.0 - 1e-12], [1.0 - 1e-6], [2.0]])
     np.testing.assert_array_equal(splits.goes_left(X, 0), [False, False, True, False])
@@ -116,14 +116,6 @@ def test_shares_of_a_hyperplane_are_its_slopes_times_the_spread():
     np.testing.assert_allclose(surface_shares(surface, X), expected / expected.sum())
     flat = Surface(LinearKernel(), X[:0], np.zeros(3), 0.3)
     np.testing.assert_allclose(surface_shares(flat, X), np.full(3, 1 / 3))
-
-
-def test_shares_of_a_precomputed_kernel_belong_to_its_rows():
-    surface = Surface(PrecomputedKernel(), np.array([[2.0], [0.0]]), np.array([3.0, -1.0]), 0.0)
-    np.testing.assert_allclose(surface_shares(surface, np.eye(4)), [0.25, 0.0, 0.75, 0.0])
-    splits = Surfaces.collect([SurfaceCut(surface, 0.0, np.full(4, 0.25)), None, None], PrecomputedKernel(), 4)
-    splits.check(np.array([True, False, False]), 4)
-    np.testing.assert_array_equal(splits.score(np.eye(4), 0), [-1.0, 0.0, 3.0, 0.0])
 
 
 @pytest.mark.parametrize(

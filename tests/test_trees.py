@@ -345,7 +345,7 @@ class TestScikitLearn:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"criterion": "gini"}, "criterion must be one of 'logrank', .* got 'gini'"),
+        ({"criterion": "gini"}, "criterion must be one of .'logrank', .* got 'gini'"),
         ({"fleming_harrington": 1.0}, r"fleming_harrington must be a pair \(rho, gamma\), got 1.0"),
         ({"fleming_harrington": (1.0, -1.0)}, "fleming_harrington must be a number >= 0, got -1.0"),
         ({"max_depth": 0}, "max_depth must be an integer >= 1, got 0"),
@@ -358,7 +358,7 @@ class TestScikitLearn:
         ({"min_logrank": float("nan")}, "min_logrank must be a number >= 0, got nan"),
         ({"max_features": 9}, "max_features must be None, .* from 1 to 4 .* got 9"),
         ({"max_features": 1.5}, "max_features must be .* got 1.5"),
-        ({"pruning": "cv"}, "pruning must be one of None, 'fixed', .* got 'cv'"),
+        ({"pruning": "cv"}, "pruning must be one of .None, 'fixed', .* got 'cv'"),
         ({"alpha": -1}, "alpha must be a number >= 0, got -1"),
         ({"n_bootstraps": 0}, "n_bootstraps must be an integer >= 1, got 0"),
         ({"validation_fraction": 1.0}, "validation_fraction must lie strictly between 0 and 1, got 1.0"),

@@ -2,7 +2,8 @@
 
 from dipolar.survival import survival_outcome
 from dipolar.svm import DipoleSVM
+from dipolar.trees import DipoleSurvivalTree, LogRankSurvivalTree
 
 __version__ = "0.1.0"
 
-__all__ = ["DipoleSVM", "survival_outcome"]
+__all__ = ["DipoleSVM", "DipoleSurvivalTree", "LogRankSurvivalTree", "survival_outcome"]

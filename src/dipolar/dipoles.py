@@ -29,8 +29,9 @@ from dipolar.survival import Survival
 __all__ = ["Cutoffs", "DipoleRule", "Dipoles", "find_cutoffs", "score_levels"]
 
 # Scores are compared on a grid: the largest of them is this many levels high, and two scores on one level are
-# tied. The grid is far coarser than rounding and far finer than any difference that matters.
-SCORE_LEVELS = 2.0**32
+# tied. The grid is coarser than what a solver leaves uncertain and finer than any difference that matters: rows
+# that support the surface from both sides have scores of exactly plus and minus the margin.
+SCORE_LEVELS = 2.0**22
 
 # Scores that are all smaller than this are all zero.
 TINY = 1e-290
@@ -49,10 +50,11 @@ class DipoleRule:
     pure_weight, mixed_weight : float
         Price factors of pure and mixed dipoles.
     cutoff_rule : {"text", "scripts"}
-        "text": the cut-off is order statistic number floor(quantile * number of pairs), pure is `gap < cut-off`,
-        and an event is comparable with a censoring at the same time. "scripts": the cut-off is the interpolated
-        quantile (R's type 7), pure is `gap <= cut-off`, and an event is not comparable with a censoring at the
-        same time. A gap that meets both conditions makes a mixed pair.
+        "text": the cut-off is order statistic number floor(quantile * number of pairs), pure is `gap < cut-off`, an
+        event is comparable with a censoring at the same time, and ties of scores are read with >=. "scripts": the
+        cut-off is the interpolated quantile (R's type 7), pure is `gap <= cut-off`, an event is not comparable with a
+        censoring at the same time, and ties of scores are read with >. A gap that meets both conditions makes a
+        mixed pair.
     """
 
     pure_quantile: float = 0.25
@@ -60,6 +62,11 @@ class DipoleRule:
     pure_weight: float = 1.0
     mixed_weight: float = 1.0
     cutoff_rule: str = "text"
+
+    @property
+    def has_strict_ties(self) -> bool:
+        """Whether a sum or difference of scores that is zero counts as negative."""
+        return self.cutoff_rule == "scripts"
 
     def __post_init__(self) -> None:
         pure, mixed = self.pure_quantile, self.mixed_quantile
@@ -123,9 +130,10 @@ class Dipoles:
     def orient(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the `upward` and `downward` weights of each row under these scores.
 
-        A pure pair leans up when the sum of its scores is >= 0, else down, and both members get its weight
-        there. In a mixed pair the member with the larger score gets the weight upward and the other one
-        downward; of equal scores the earlier time goes up. Scores are compared as :func:`score_levels`.
+        A pure pair leans up when the sum of its scores is >= 0, else down, and both members get its weight there. In
+        a mixed pair the member with the larger score gets the weight upward and the other one downward; of equal
+        scores the earlier time goes up. (By the scripts' rule, which has > for >=, the sum has to be > 0, and of
+        equal scores the later time goes up.) Scores are compared as :func:`score_levels`.
         """
         level = score_levels(scores)[self.order]
         pure_cut, closed = self._pure_bound()
@@ -139,6 +147,7 @@ class Dipoles:
             pure_cut,
             closed,
             self.cutoffs.mixed,
+            self.rule.has_strict_ties,
             self.rule.pure_weight,
             self.rule.mixed_weight,
             upward,
@@ -160,7 +169,7 @@ def find_cutoffs(survival: Survival, weight: np.ndarray, rule: DipoleRule) -> Cu
 
 
 def score_levels(scores: np.ndarray) -> np.ndarray:
-    """Scores as whole numbers on a grid of `max |score| / 2**32`, on which ties are exact.
+    """Scores as whole numbers on a grid of `max |score| / 2**22`, on which ties are exact.
 
     Rounding makes `s_j + s_k` of two mirrored points a tiny number of either sign. On the grid it is zero,
     for this and every other comparison of scores, whatever computed them.

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
-__all__ = ["check_choice", "check_number"]
+import numpy as np
+
+__all__ = ["check_choice", "check_number", "check_share", "count_features"]
 
 
 def check_number(
@@ -17,23 +19,57 @@ def check_number(
     low: float | None = None,
     above: float | None = None,
     high: float | None = None,
+    whole: bool = False,
     hint: str = "",
-) -> None:
-    """Refuse anything but a finite number with `low <= value`, `above < value` and `value <= high`."""
+) -> float:
+    """Return a finite number with `low <= value`, `above < value` and `value <= high`, whole where asked for."""
     rules = [
         (low, ">=", lambda bound: value >= bound),
         (above, ">", lambda bound: value > bound),
         (high, "<=", lambda bound: value <= bound),
     ]
-    is_number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-    if is_number and all(bound is None or holds(bound) for bound, _, holds in rules):
-        return
+    if _is_number(value, whole) and all(bound is None or holds(bound) for bound, _, holds in rules):
+        return float(value)
+    noun = "an integer" if whole else "a number"
     wanted = " and ".join(f"{sign} {bound:g}" for bound, sign, _ in rules if bound is not None)
-    raise ValueError(f"{name} must be a finite number {wanted}, got {value!r}.{' ' * bool(hint)}{hint}")
+    raise ValueError(_sentence(f"{name} must be {noun} {wanted}, got {value!r}.", hint))
 
 
-def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
-    """Refuse anything but one of the choices."""
+def check_share(name: str, value: Any, *, hint: str = "") -> float:
+    """Return a number strictly between 0 and 1."""
+    if not _is_number(value) or not 0 < value < 1:
+        raise ValueError(_sentence(f"{name} must lie strictly between 0 and 1, got {value!r}.", hint))
+    return float(value)
+
+
+def check_choice(name: str, value: Any, choices: Iterable[Any], *, hint: str = "") -> Any:
+    """Return one of the choices: strings and None."""
     choices = list(choices)
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {choices}, got {value!r}.")
+    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
+        raise ValueError(_sentence(f"{name} must be one of {choices}, got {value!r}.", hint))
+    return value
+
+
+def count_features(max_features: Any, n_features: int) -> int | None:
+    """Return how many covariates `max_features` stands for; None tries all."""
+    if max_features is None:
+        return None
+    if isinstance(max_features, str) and max_features in ("sqrt", "log2"):
+        return max(1, int(np.sqrt(n_features) if max_features == "sqrt" else np.log2(n_features)))
+    if _is_number(max_features, whole=True) and 1 <= max_features <= n_features:
+        return int(max_features)
+    if _is_number(max_features) and not isinstance(max_features, Integral) and 0 < max_features <= 1:
+        return max(1, int(max_features * n_features))
+    raise ValueError(
+        f"max_features must be None, 'sqrt', 'log2', an integer from 1 to {n_features} (the number of "
+        f"covariates) or a share in (0, 1], got {max_features!r}. None tries every covariate in every node."
+    )
+
+
+def _is_number(value: Any, whole: bool = False) -> bool:
+    kind = Integral if whole else Real
+    return isinstance(value, kind) and not isinstance(value, bool | np.bool_) and math.isfinite(value)
+
+
+def _sentence(fault: str, hint: str) -> str:
+    return f"{fault} {hint}" if hint else fault

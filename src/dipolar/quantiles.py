@@ -22,9 +22,7 @@ def weighted_quantile(values: np.ndarray, weight: np.ndarray, quantile: float) -
     return float(lower + (position - np.floor(position)) * (upper - lower))
 
 
-def pairwise_distance_quantile(
-    X: np.ndarray, weight: np.ndarray, quantile: float, random_state: np.random.RandomState
-) -> float:
+def pairwise_distance_quantile(X: np.ndarray, weight: np.ndarray, quantile: float, rng: np.random.Generator) -> float:
     """Quantile of the Euclidean distances between rows that differ; 1 where no two rows do.
 
     Up to 1000 rows all pairs are measured. Beyond that 500,000 pairs are drawn with replacement, each row with a
@@ -36,7 +34,7 @@ def pairwise_distance_quantile(
         pair_weight = weight[first] * weight[second]
     else:
         cumulative = np.cumsum(weight)
-        first, second = np.searchsorted(cumulative, random_state.uniform(0, cumulative[-1], (2, N_DRAWN_PAIRS)))
+        first, second = np.searchsorted(cumulative, rng.uniform(0, cumulative[-1], (2, N_DRAWN_PAIRS)))
         first, second = np.minimum(first, n - 1), np.minimum(second, n - 1)
         pair_weight = np.ones(N_DRAWN_PAIRS)
     squares = np.zeros(len(first))

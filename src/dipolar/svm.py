@@ -11,12 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from dipolar.dipoles import DipoleRule, Dipoles
-from dipolar.kernels import PrecomputedKernel, make_kernel
-from dipolar.node_svm.node import NodeSplit, snap, split_node
-from dipolar.node_svm.reorientation import SplitStatus, SvmSettings
-from dipolar.parameters import check_number
-from dipolar.quantiles import pairwise_distance_quantile
+from dipolar.dipoles import Dipoles
+from dipolar.kernels import LinearKernel
+from dipolar.node_svm.plan import NodeSplit, NodeSvm, SvmPlan, snap
+from dipolar.node_svm.reorientation import SplitStatus
 from dipolar.validation import check_fit_data, check_predict_data, merge_equal_rows
 
 __all__ = ["DipoleSVM"]
@@ -108,13 +106,13 @@ class DipoleSVM(BaseEstimator):
     cutoffs_ : Cutoffs
         Time gaps `pure` and `mixed` that bound the dipoles.
     criterion_path_ : ndarray
-        Criterion after each solve and re-orientation; never increases.
+        Optimum of each orientation that was solved; never increases.
     n_reorientations_ : int
         Number of re-orientations that were solved again.
     duality_gap_ : float
         Relative duality gap of the last solve: a proven bound on its error.
-    surface_tolerance_ : float
-        Scores up to this size count as 0.
+    boundary_ : float
+        Rows with a score below it go left. Its size is a millionth of the margin: closer to 0 is on the surface.
     status_ : str
         "settled", "reorientation_limit", "unconverged", or why there is nothing to split: "no_mixed_dipoles",
         "one_sided", "constant".
@@ -127,7 +125,10 @@ class DipoleSVM(BaseEstimator):
 
     Notes
     -----
-    A row whose score is within a millionth of the margin lies on the surface; its score is 0 and it goes right.
+    A row whose score is within a millionth of the margin lies on the surface. All such rows go to one side, at fit and
+    at predict alike: the one whose nearest training row is closer, so that the surface passes through the wider gap,
+    and right if no training row lies on the surface. Their score is 0 on the right and minus a millionth of the
+    margin on the left.
 
     A sample weight counts how often a row was seen: a weight of 2 gives what the row twice would give.
 
@@ -214,86 +215,42 @@ class DipoleSVM(BaseEstimator):
         -------
         self : DipoleSVM
         """
-        rule, rng = self._dipole_rule(), check_random_state(self.random_state)
+        plan = SvmPlan.of(self)
         X, survival, weight = check_fit_data(self, X, y, sample_weight)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         rows = np.arange(len(X))
-        if self.kernel != "precomputed":
+        if not self._is_precomputed():
             X, survival, weight, rows = merge_equal_rows(X, survival, weight)
-        X = self._fit_scale(X, weight)
-        kernel = make_kernel(
-            self.kernel, X, weight, degree=self.degree, coef0=self.coef0, gamma=self.gamma, sigma2=self.sigma2
-        )
-        dipoles = Dipoles(survival, weight, rule)
-        self.cutoffs_ = dipoles.cutoffs
-        self.margin_ = self._find_margin(X, weight, rng)
 
-        split = split_node(
-            kernel,
-            X,
-            weight,
-            dipoles,
-            self._settings(),
-            rng,
-            factor_tol=self.factor_tol,
-            max_rank=self.max_rank,
-        )
-        self._keep(split, X, rows)
+        dipoles = Dipoles(survival, weight, plan.dipole_rule())
+        svm = plan.learn(X, weight, rng)
+        X = svm.scaled(X)
+        self._keep(svm, svm.split(X, weight, dipoles, rng), X, rows)
+        self.cutoffs_ = dipoles.cutoffs
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the score of each row: negative left of the surface, positive right of it, 0 on it."""
         check_is_fitted(self)
-        X = check_predict_data(self, X)
-        if self.standardize:
-            X = (X - self.mean_) / self.scale_
-        return snap(self._surface.score(X), self.surface_tolerance_)
+        X = self._svm.scaled(check_predict_data(self, X))
+        return snap(self._surface.score(X), self.boundary_)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return 0 for the rows left of the surface (score < 0) and 1 for the others."""
         return (self.decision_function(X) >= 0).astype(np.int64)
 
-    def _dipole_rule(self) -> DipoleRule:
-        return DipoleRule(
-            self.pure_quantile, self.mixed_quantile, self.pure_weight, self.mixed_weight, self.cutoff_rule
-        )
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
-    def _settings(self) -> SvmSettings:
-        return SvmSettings(
-            kappa=float(self.kappa),
-            margin=self.margin_,
-            init=self.init,
-            solver=self.solver,
-            tol=self.tol,
-            solver_tol=self.solver_tol,
-            max_reorientations=self.max_reorientations,
-        )
-
-    def _fit_scale(self, X: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        if not self.standardize:
-            return X
-        if self.kernel == "precomputed":
-            raise ValueError("standardize=True needs covariates, but with kernel='precomputed' X is a kernel matrix.")
-        self.mean_ = np.average(X, axis=0, weights=weight)
-        deviation = np.sqrt(np.average((X - self.mean_) ** 2, axis=0, weights=weight))
-        self.scale_ = np.where(deviation > 0, deviation, 1.0)
-        return (X - self.mean_) / self.scale_
-
-    def _find_margin(self, X: np.ndarray, weight: np.ndarray, rng: np.random.RandomState) -> float:
-        if isinstance(self.margin, str) and self.margin == "auto":
-            check_number("margin_quantile", self.margin_quantile, low=0, high=1, hint="It is a fraction, not percent.")
-            return pairwise_distance_quantile(X, weight, self.margin_quantile, rng)
-        check_number("margin", self.margin, above=0, hint='Or pass "auto".')
-        return float(self.margin)
-
-    def _keep(self, split: NodeSplit, X: np.ndarray, rows: np.ndarray) -> None:
+    def _keep(self, svm: NodeSvm, split: NodeSplit, X: np.ndarray, rows: np.ndarray) -> None:
         """Assign what a user may look at."""
         solution, factor = split.settled.solution, split.factor
         used, coefficients = factor.expansion(solution.weights)
-        precomputed = isinstance(factor.kernel, PrecomputedKernel)
-        self._surface = split.surface
-        self.surface_tolerance_ = split.surface_tolerance
+        self._svm, self._surface = svm, split.surface
+        self.margin_ = svm.settings.margin
+        self.boundary_ = split.boundary
         self.support_ = rows[used]
-        self.support_vectors_ = np.empty((0, X.shape[1])) if precomputed else X[used]
+        self.support_vectors_ = np.empty((0, X.shape[1])) if self._is_precomputed() else X[used]
         self.dual_coef_ = coefficients
         self.intercept_ = split.surface.intercept
         self.criterion_path_ = split.settled.criterion_path
@@ -302,7 +259,7 @@ class DipoleSVM(BaseEstimator):
         self.status_ = str(split.settled.status)
         self.rank_ = factor.rank
         self.factor_residual_ = factor.residual
-        if factor.is_explicit and self.kernel == "linear":
+        if factor.is_explicit and isinstance(factor.kernel, LinearKernel):
             self.coef_ = solution.weights
         if split.settled.status is SplitStatus.UNCONVERGED:
             warnings.warn(
@@ -316,5 +273,5 @@ class DipoleSVM(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.target_tags.positive_only = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.pairwise = self._is_precomputed()
         return tags

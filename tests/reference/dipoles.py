@@ -50,11 +50,13 @@ def orient(time, event, scores, pure_cut, mixed_cut, pure_weight, mixed_weight, 
         mixed = gap >= mixed_cut
         pure = gap < pure_cut or (cutoff_rule == "scripts" and gap == pure_cut)
         if mixed:
-            up, down = (a, b) if level[a] >= level[b] else (b, a)
+            earlier_up = level[a] > level[b] or (level[a] == level[b] and cutoff_rule == "text")
+            up, down = (a, b) if earlier_up else (b, a)
             upward[up] += mixed_weight
             downward[down] += mixed_weight
         elif pure and event[b]:
-            side = upward if level[a] + level[b] >= 0 else downward
+            leans_up = level[a] + level[b] > 0 or (level[a] + level[b] == 0 and cutoff_rule == "text")
+            side = upward if leans_up else downward
             side[a] += pure_weight
             side[b] += pure_weight
     return upward, downward

@@ -34,12 +34,12 @@ def _below(tree, rank):
 
 
 @njit(cache=True, nogil=True)
-def count_pairs(time, event, weight, rank, tree, at_rank, counts):
+def count_pairs(time, event, weight, event_weight, rank, tree, at_rank, counts):
     """Overwrite `counts` with the weight of concordant, discordant and tied comparable pairs.
 
     The rows are sorted by time, events first among equal times; `rank` (0, 1, ...) orders the predicted risks
-    and is equal where they are equal. `tree` (number of ranks + 1) and `at_rank` (number of ranks) are
-    scratch.
+    and is equal where they are equal. A pair counts `event_weight` of its earlier row times `weight` of its
+    later one. `tree` (number of ranks + 1) and `at_rank` (number of ranks) are scratch.
     """
     for j in range(len(at_rank)):
         tree[j + 1] = 0.0
@@ -63,9 +63,9 @@ def count_pairs(time, event, weight, rank, tree, at_rank, counts):
         for i in range(start, first_censored):
             below = _below(tree, rank[i])
             equal = at_rank[rank[i]]
-            counts[0] += weight[i] * below
-            counts[1] += weight[i] * max(0.0, total - below - equal)
-            counts[2] += weight[i] * equal
+            counts[0] += event_weight[i] * below
+            counts[1] += event_weight[i] * max(0.0, total - below - equal)
+            counts[2] += event_weight[i] * equal
         for i in range(start, first_censored):
             _add(tree, rank[i], weight[i])
             at_rank[rank[i]] += weight[i]
@@ -73,18 +73,20 @@ def count_pairs(time, event, weight, rank, tree, at_rank, counts):
         stop = start
 
 
-def concordance_counts(time, event, risk, weight):
+def concordance_counts(time, event, risk, weight, event_weight=None):
     """Return the weight of concordant, discordant and tied comparable pairs; rows may be in any order.
 
     A pair is concordant when the row with the earlier event has the higher `risk`. Harrell's C is
     (concordant + tied / 2) / (concordant + discordant + tied); with tied predictions left out it is
-    concordant / (concordant + discordant).
+    concordant / (concordant + discordant). `event_weight` replaces the weight of a pair's earlier row, which is
+    how inverse censoring weights enter.
     """
+    event_weight = weight if event_weight is None else event_weight
     order = np.lexsort((~event, time))
     levels, rank = np.unique(risk, return_inverse=True)
     counts = np.empty(3)
     count_pairs(
-        time[order], event[order], weight[order], rank.reshape(-1)[order],
+        time[order], event[order], weight[order], event_weight[order], rank.reshape(-1)[order],
         np.empty(len(levels) + 1), np.empty(len(levels)), counts,
     )  # fmt: skip
     return float(counts[0]), float(counts[1]), float(counts[2])

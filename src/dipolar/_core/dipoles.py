@@ -85,12 +85,18 @@ def gap_after(time, event, cumulative, target):
 
 
 @njit(cache=True, nogil=True)
-def rank_levels(level, by_level, rank, mirror):
+def leans_up(sum_of_levels, strict):
+    """Whether a pure pair leans up; a sum of exactly zero does unless `strict`."""
+    return sum_of_levels > 0.0 or (sum_of_levels == 0.0 and not strict)
+
+
+@njit(cache=True, nogil=True)
+def rank_levels(level, by_level, strict, rank, mirror):
     """Dense ranks of the score levels, from 1; returns the number of distinct levels.
 
     `by_level` sorts the rows by level. `rank` and `mirror` are overwritten: `mirror[i]` is the number
     of distinct levels below `-level[i]`, so that the ranks above it are the partners with
-    `level[i] + level[k] >= 0`.
+    `level[i] + level[k] >= 0`, or `> 0` when `strict`.
     """
     n = len(level)
     n_levels = 0
@@ -104,7 +110,7 @@ def rank_levels(level, by_level, rank, mirror):
     below = n
     for k in range(n):
         row = by_level[k]
-        while below > 0 and level[by_level[below - 1]] >= -level[row]:
+        while below > 0 and leans_up(level[row] + level[by_level[below - 1]], strict):
             below -= 1
         mirror[row] = rank[by_level[below - 1]] if below > 0 else 0
     return n_levels
@@ -139,12 +145,15 @@ def share_out(row, factor, up_part, total, upward, downward):
 
 
 @njit(cache=True, nogil=True)
-def orient_mixed(time, event, weight, rank, fenwick, mixed_cut, price, upward, downward):
-    """Add the weights of the mixed dipoles: the higher score goes up, in a tie the earlier time does.
+def orient_mixed(time, event, weight, rank, fenwick, mixed_cut, strict, price, upward, downward):
+    """Add the weights of the mixed dipoles: the higher score goes up.
 
-    `fenwick` is scratch of n_levels + 1 zeros; `upward` and `downward` are added to.
+    In a tie the earlier time goes up, or the later one when `strict`. `fenwick` is scratch of n_levels + 1 zeros;
+    `upward` and `downward` are added to.
     """
     n = len(time)
+    ties_of_later = 1 if strict else 0
+    ties_of_earlier = 1 - ties_of_later
 
     # The earlier member i of each pair: its partners are the rows from `start` on.
     start = n
@@ -155,7 +164,8 @@ def orient_mixed(time, event, weight, rank, fenwick, mixed_cut, price, upward, d
             add_weight(fenwick, rank[start], weight[start])
             total += weight[start]
         if event[i] and total > 0.0:
-            share_out(i, price * weight[i], weight_up_to(fenwick, rank[i]), total, upward, downward)
+            beaten = weight_up_to(fenwick, rank[i] - 1 + ties_of_earlier)
+            share_out(i, price * weight[i], beaten, total, upward, downward)
 
     # The later member j: its partners are the events before `end`.
     fenwick[:] = 0.0
@@ -168,7 +178,8 @@ def orient_mixed(time, event, weight, rank, fenwick, mixed_cut, price, upward, d
                 total += weight[end]
             end += 1
         if total > 0.0:
-            share_out(j, price * weight[j], weight_up_to(fenwick, rank[j] - 1), total, upward, downward)
+            beaten = weight_up_to(fenwick, rank[j] - 1 + ties_of_later)
+            share_out(j, price * weight[j], beaten, total, upward, downward)
 
     if mixed_cut <= 0.0:
         for i in range(n):
@@ -203,10 +214,9 @@ def orient_pure(time, event, weight, rank, mirror, fenwick, pure_cut, closed, pr
         if end <= i:
             continue  # the window is empty: not even the row itself is closer than the cut-off
 
-        leans_up = rank[i] > mirror[i]
         up_part = total - weight_up_to(fenwick, mirror[i])
         own = 2.0 * own_pairs(weight[i])
-        if leans_up:
+        if rank[i] > mirror[i]:  # the row would lean up with a copy of itself
             up_part -= weight[i]
             upward[i] += price * own
         else:
@@ -224,6 +234,7 @@ def orient(
     pure_cut,
     closed,
     mixed_cut,
+    strict,
     pure_price,
     mixed_price,
     upward,
@@ -236,9 +247,9 @@ def orient(
     n = len(time)
     rank = np.empty(n, dtype=np.int64)
     mirror = np.empty(n, dtype=np.int64)
-    fenwick = np.zeros(rank_levels(level, by_level, rank, mirror) + 1)
+    fenwick = np.zeros(rank_levels(level, by_level, strict, rank, mirror) + 1)
     if mixed_cut >= 0.0:
-        orient_mixed(time, event, weight, rank, fenwick, mixed_cut, mixed_price, upward, downward)
+        orient_mixed(time, event, weight, rank, fenwick, mixed_cut, strict, mixed_price, upward, downward)
     if pure_cut >= 0.0:
         fenwick[:] = 0.0
         orient_pure(time, event, weight, rank, mirror, fenwick, pure_cut, closed, pure_price, upward, downward)

@@ -75,7 +75,7 @@ class Settled:
     """The last surface of the search, and how it was reached."""
 
     solution: NodeSolution
-    criterion_path: np.ndarray  # re-oriented criterion after each solve, non-increasing
+    criterion_path: np.ndarray  # optimum of each orientation that was solved, non-increasing
     status: SplitStatus
 
     @property
@@ -89,7 +89,7 @@ def settle(
     weight: np.ndarray,
     dipoles: Dipoles,
     settings: SvmSettings,
-    random_state: np.random.RandomState,
+    rng: np.random.Generator,
 ) -> Settled:
     """Find the surface of one node.
 
@@ -101,7 +101,7 @@ def settle(
         The node's rows, for the starting hyperplanes.
     dipoles : Dipoles
     settings : SvmSettings
-    random_state : RandomState
+    rng : Generator
         Draws the covariates of the quartile starts where there are more than ten.
     """
 
@@ -111,20 +111,20 @@ def settle(
     if not dipoles.has_mixed:
         return _no_search(problem_for(np.zeros(len(X))), settings, SplitStatus.NO_MIXED_DIPOLES)
 
-    solution = _first_solution(problem_for, X, weight, settings, random_state)
-    problem = problem_for(solution.scores)
-    path = [node_criterion(problem, solution.weights, solution.scores)]
+    problem, solution = _best_start(problem_for, X, weight, settings, rng)
+    path = [solution.primal]
     while solution.status is SolverStatus.OPTIMAL:
+        last, problem = problem, problem_for(solution.scores)
+        if np.array_equal(problem.upward, last.upward) and np.array_equal(problem.downward, last.downward):
+            break
         if len(path) > settings.max_reorientations:
             return Settled(solution, np.array(path), SplitStatus.REORIENTATION_LIMIT)
         candidate = solve(problem, settings.solver, settings.solver_tol)
-        problem = problem_for(candidate.scores)
-        criterion = node_criterion(problem, candidate.weights, candidate.scores)
-        if criterion >= path[-1]:  # the orientation repeats: its optimum is already here
-            return Settled(solution, np.array(path), SplitStatus.SETTLED)
-        path.append(criterion)
+        if candidate.primal >= path[-1]:  # not better than what is there, up to the precision of the solves
+            break
         solution = candidate
-        if path[-2] - path[-1] <= settings.tol * max(path[-1], ABSOLUTE_FRACTION):
+        path.append(candidate.primal)
+        if path[-2] - path[-1] <= settings.tol * max(path[-2], ABSOLUTE_FRACTION):
             break
     return Settled(solution, np.array(path), ENDS[solution.status])
 
@@ -135,13 +135,13 @@ def _no_search(problem: NodeProblem, settings: SvmSettings, status: SplitStatus)
     return Settled(solution, np.array([solution.primal]), status)
 
 
-def _first_solution(problem_for, X, weight, settings, random_state) -> NodeSolution:
+def _best_start(problem_for, X, weight, settings, rng) -> tuple[NodeProblem, NodeSolution]:
     """Solve for the best of the starting orientations; see `init` of DipoleSVM."""
     if settings.init == "quartile":
-        starts = _axis_scores(X, weight, (0.25, 0.5, 0.75), _draw_columns(X, random_state))
-        solutions = [solve(problem_for(scores), settings.solver, settings.solver_tol) for scores in starts]
-        usable = [solution for solution in solutions if solution.status is SolverStatus.OPTIMAL]
-        return min(usable or solutions, key=lambda solution: solution.primal)
+        starts = _axis_scores(X, weight, (0.25, 0.5, 0.75), _draw_columns(X, rng))
+        solved = [_solve_start(problem_for(scores), settings) for scores in starts]
+        usable = [pair for pair in solved if pair[1].status is SolverStatus.OPTIMAL]
+        return min(usable or solved, key=lambda pair: pair[1].primal)
 
     scores = np.zeros(len(X))
     if settings.init == "median":
@@ -149,17 +149,21 @@ def _first_solution(problem_for, X, weight, settings, random_state) -> NodeSolut
         unit = np.ones(1)
         starts = _axis_scores(X, weight, (0.5,), np.arange(X.shape[1]))
         scores = min(starts, key=lambda start: node_criterion(problem_for(start), unit, start))
-    return solve(problem_for(scores), settings.solver, settings.solver_tol)
+    return _solve_start(problem_for(scores), settings)
 
 
-def _draw_columns(X: np.ndarray, random_state: np.random.RandomState) -> np.ndarray:
+def _solve_start(problem: NodeProblem, settings: SvmSettings) -> tuple[NodeProblem, NodeSolution]:
+    return problem, solve(problem, settings.solver, settings.solver_tol)
+
+
+def _draw_columns(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """At most ten covariates, constant ones left out where others are there."""
     columns = np.flatnonzero(np.ptp(X, axis=0) > 0)
     if not len(columns):
         return np.arange(1)
     if len(columns) <= MAX_QUARTILE_COVARIATES:
         return columns
-    return np.sort(random_state.choice(columns, MAX_QUARTILE_COVARIATES, replace=False))
+    return np.sort(rng.choice(columns, MAX_QUARTILE_COVARIATES, replace=False))
 
 
 def _axis_scores(

@@ -91,7 +91,7 @@ def solve_osqp(problem: NodeProblem, tol: float) -> NodeSolution:
         from scipy import sparse
     except ImportError as error:
         raise ImportError(
-            "solver='osqp' needs the package osqp: pip install 'osqp>=1.0'. The default solver needs nothing and is faster."
+            "solver='osqp' needs the package osqp: pip install 'osqp>=1.0'. The default solver needs no package."
         ) from error
     n = len(problem.upward)
     gram = problem.features @ problem.features.T

@@ -19,10 +19,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from dipolar._core.concordance import concordance_counts
 from dipolar.curves import check_unreached
+from dipolar.parameters import check_choice, check_number, check_share
 from dipolar.survival import Survival, check_outcome
 from dipolar.tree.frame import node_frame
 from dipolar.tree.growing import grow_tree
-from dipolar.tree.parameters import check_choice, check_number, check_share
 from dipolar.tree.persistence import not_a_model, read_model, write_model
 from dipolar.tree.progress import Reporter
 from dipolar.tree.pruning import PRUNING_RULES, PruningPath, PruningRule
@@ -74,6 +74,7 @@ class BaseSurvivalTree(BaseEstimator):
         self
         """
         X, survival, weight = check_fit_data(self, X, y, sample_weight, allow_nan=self._allow_nan)
+        X, survival, weight = self._arrange(X, survival, weight)
         limits, rule = self._growth_limits(), self._pruning_rule()
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         report = Reporter(self.verbose)
@@ -102,7 +103,7 @@ class BaseSurvivalTree(BaseEstimator):
             `G - alpha |S|` on the rows that grew it.
         """
         check_is_fitted(self)
-        alpha = check_number("alpha", alpha, 0, "It is the log-rank chi-square that a split must be worth.")
+        alpha = check_number("alpha", alpha, low=0, hint="It is the log-rank chi-square that a split must be worth.")
         pruned = copy.copy(self)
         pruned._take_member(self.pruning_path_.member_at(alpha))
         return pruned
@@ -169,7 +170,7 @@ class BaseSurvivalTree(BaseEstimator):
             observed times (the rule of Maung, Lazar and Zheng), its last follow-up time, or the area under
             its curve up to then.
         """
-        q = check_share("q", q, "0.5 asks for the median.")
+        q = check_share("q", q, hint="0.5 asks for the median.")
         rule = check_unreached(unreached)
         leaf = self._leaf_of(X)
         return np.array([table.quantile(q, rule) for table in self.tree_.tables])[leaf]
@@ -188,7 +189,7 @@ class BaseSurvivalTree(BaseEstimator):
         if horizon is None:
             check_is_fitted(self)
             horizon = float(self.unique_times_[-1])
-        horizon = check_number("horizon", horizon, 0, "It is a time on the scale of y.")
+        horizon = check_number("horizon", horizon, low=0, hint="It is a time on the scale of y.")
         leaf = self._leaf_of(X)
         return np.array([table.rmst(horizon) for table in self.tree_.tables])[leaf]
 
@@ -348,6 +349,12 @@ class BaseSurvivalTree(BaseEstimator):
         """Return a splitter with this estimator's settings."""
         raise NotImplementedError
 
+    def _arrange(
+        self, X: np.ndarray, survival: Survival, weight: np.ndarray
+    ) -> tuple[np.ndarray, Survival, np.ndarray]:
+        """Bring the training rows into the form that the splitter wants."""
+        return X, survival, weight
+
     def _warn_about(self, splitter: Splitter) -> None:
         """Turn what the splitter counted while growing into at most one warning."""
 
@@ -358,25 +365,25 @@ class BaseSurvivalTree(BaseEstimator):
 
         def whole_or_inf(name: str, minimum: int) -> float:
             value = getattr(self, name)
-            return np.inf if value is None else check_number(name, value, minimum, unlimited, whole=True)
+            return np.inf if value is None else check_number(name, value, low=minimum, hint=unlimited, whole=True)
 
         return GrowthLimits(
             max_depth=whole_or_inf("max_depth", 1),
             max_leaf_nodes=whole_or_inf("max_leaf_nodes", 2),
-            min_samples_split=check_number("min_samples_split", self.min_samples_split, 2, by_weight),
-            min_samples_leaf=check_number("min_samples_leaf", self.min_samples_leaf, 1, by_weight),
-            min_events_leaf=check_number("min_events_leaf", self.min_events_leaf, 0, "0 means no limit."),
-            min_logrank=check_number("min_logrank", self.min_logrank, 0, "0 means no limit."),
+            min_samples_split=check_number("min_samples_split", self.min_samples_split, low=2, hint=by_weight),
+            min_samples_leaf=check_number("min_samples_leaf", self.min_samples_leaf, low=1, hint=by_weight),
+            min_events_leaf=check_number("min_events_leaf", self.min_events_leaf, low=0, hint="0 means no limit."),
+            min_logrank=check_number("min_logrank", self.min_logrank, low=0, hint="0 means no limit."),
         )
 
     def _pruning_rule(self) -> PruningRule:
-        check_choice("pruning", self.pruning, PRUNING_RULES, "None keeps the whole tree.")
-        check_number("n_bootstraps", self.n_bootstraps, 1, "About 25 are enough.", whole=True)
+        check_choice("pruning", self.pruning, PRUNING_RULES, hint="None keeps the whole tree.")
+        check_number("n_bootstraps", self.n_bootstraps, low=1, hint="About 25 are enough.", whole=True)
         return PruningRule(
             self.pruning,
-            check_number("alpha", self.alpha, 0, "It is the price of a split; values from 2 to 4 are common."),
+            check_number("alpha", self.alpha, low=0, hint="It is the price of a split; values from 2 to 4 are common."),
             int(self.n_bootstraps),
-            check_share("validation_fraction", self.validation_fraction, "It is the share of rows held out."),
+            check_share("validation_fraction", self.validation_fraction, hint="It is the share of rows held out."),
             self.n_jobs,
         )
 

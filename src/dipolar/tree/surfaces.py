@@ -1,7 +1,7 @@
 """Splits along surfaces: hyperplanes, and whatever a kernel makes of them.
 
-A row goes left when its score is below minus the tolerance of the node. Rows whose score is zero up to that
-tolerance lie on the surface and go right, at fit and at predict alike.
+A row goes left when its score is below the boundary of the node, a number so close to 0 that it only decides about
+rows on the surface, at fit and at predict alike.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from dipolar.kernels import (
     LaplacianKernel,
     LinearKernel,
     PolynomialKernel,
-    PrecomputedKernel,
     SigmoidKernel,
 )
 from dipolar.tree.splits import Splits, register_kind
@@ -28,11 +27,8 @@ __all__ = ["SurfaceCut", "Surfaces", "surface_shares"]
 
 # The kernels that a saved file may name. A name from a file only ever selects an entry of this table.
 SAVED_KERNELS: dict[str, type[Kernel]] = {
-    cls.__name__: cls
-    for cls in (
-        LinearKernel, PolynomialKernel, GaussianKernel, LaplacianKernel, SigmoidKernel, PrecomputedKernel,
-    )
-}  # fmt: skip
+    cls.__name__: cls for cls in (LinearKernel, PolynomialKernel, GaussianKernel, LaplacianKernel, SigmoidKernel)
+}
 
 # Rows of a node that are looked at to share its gain among the covariates.
 ROWS_FOR_SHARES = 64
@@ -43,7 +39,7 @@ class SurfaceCut:
     """One split surface, as found."""
 
     surface: Surface
-    tolerance: float  # scores up to this size count as zero
+    boundary: float  # rows with a score below it go left
     shares: np.ndarray  # (n_features,) how the gain is shared among covariates: not negative, sum 1
 
 
@@ -62,16 +58,12 @@ def surface_shares(surface: Surface, X: np.ndarray) -> np.ndarray:
     """
     n_features = X.shape[1]
     effect = np.zeros(n_features)
-    if isinstance(surface.kernel, PrecomputedKernel):
-        # The columns are training rows, and a surface reads some of them.
-        np.add.at(effect, surface.rows.ravel().astype(np.int64), np.abs(surface.coefficients))
-    else:
-        X = X[np.unique(np.linspace(0, len(X) - 1, ROWS_FOR_SHARES).astype(np.int64))]
-        scores = surface.score(X)
-        for feature, mean in enumerate(X.mean(axis=0)):
-            flattened = X.copy()
-            flattened[:, feature] = mean
-            effect[feature] = np.abs(surface.score(flattened) - scores).mean()
+    X = X[np.unique(np.linspace(0, len(X) - 1, ROWS_FOR_SHARES).astype(np.int64))]
+    scores = surface.score(X)
+    for feature, mean in enumerate(X.mean(axis=0)):
+        flattened = X.copy()
+        flattened[:, feature] = mean
+        effect[feature] = np.abs(surface.score(flattened) - scores).mean()
     total = effect.sum()
     return effect / total if total > 0 else np.full(n_features, 1.0 / n_features)
 
@@ -96,7 +88,7 @@ class Surfaces(Splits):
     basis_row: np.ndarray  # (n_basis_rows,) int32, rows of `basis`
     basis: np.ndarray  # (n_basis, n_columns) float64, scaled
     intercept: np.ndarray  # (n_splits,) float64
-    tolerance: np.ndarray  # (n_splits,) float64
+    boundary: np.ndarray  # (n_splits,) float64
     shares: np.ndarray  # (n_splits, n_features) float64
     mean: np.ndarray  # (n_features,) float64, subtracted from covariates first
     scale: np.ndarray  # (n_features,) float64, by which they are divided then
@@ -128,7 +120,7 @@ class Surfaces(Splits):
             basis_row=basis_row.reshape(-1).astype(np.int32),
             basis=basis,
             intercept=np.array([surface.intercept for surface in surfaces], np.float64),
-            tolerance=np.array([cut.tolerance for cut in found], np.float64),
+            boundary=np.array([cut.boundary for cut in found], np.float64),
             shares=np.array([cut.shares for cut in found], np.float64).reshape(len(found), n_features),
             mean=np.zeros(n_features) if mean is None else np.asarray(mean, np.float64),
             scale=np.ones(n_features) if scale is None else np.asarray(scale, np.float64),
@@ -145,7 +137,7 @@ class Surfaces(Splits):
         return self.surface(node).score(self._standardised(X))
 
     def goes_left(self, X: np.ndarray, node: int) -> np.ndarray:
-        return self.score(X, node) < -self.tolerance[self.split[node]]
+        return self.score(X, node) < self.boundary[self.split[node]]
 
     def feature_shares(self, node: int, n_features: int) -> np.ndarray:
         return self.shares[self.split[node]]
@@ -174,11 +166,16 @@ class Surfaces(Splits):
             basis_row=basis_row.reshape(-1).astype(np.int32),
             basis=self.basis[used],
             intercept=self.intercept[kept],
-            tolerance=self.tolerance[kept],
+            boundary=self.boundary[kept],
             shares=self.shares[kept],
         )
 
     def settings(self) -> dict[str, Any]:
+        if type(self.kernel).__name__ not in SAVED_KERNELS:
+            raise ValueError(
+                f"A tree whose kernel is a function of your own ({self.kernel}) cannot be saved without code. Pickle it, "
+                "or use a kernel by its name."
+            )
         parameters = {field.name: getattr(self.kernel, field.name) for field in fields(self.kernel)}
         return {"kernel": type(self.kernel).__name__, "parameters": parameters}
 
@@ -195,14 +192,13 @@ class Surfaces(Splits):
 
     def check(self, is_split: np.ndarray, n_features: int) -> None:
         n_splits = int(is_split.sum())
-        n_columns = 1 if isinstance(self.kernel, PrecomputedKernel) and len(self.basis) else n_features
         if not np.array_equal(self.split, _numbers(is_split)):
             raise ValueError("the surfaces do not belong to the nodes that are split")
         shapes_fit = (
             _is_offset(self.offset, n_splits, len(self.coefficient))
             and _is_offset(self.basis_offset, n_splits, len(self.basis_row))
-            and self.basis.shape[1:] == (n_columns,)
-            and self.intercept.shape == self.tolerance.shape == (n_splits,)
+            and self.basis.shape[1:] == (n_features,)
+            and self.intercept.shape == self.boundary.shape == (n_splits,)
             and self.shares.shape == (n_splits, n_features)
             and self.mean.shape == self.scale.shape == (n_features,)
         )
@@ -224,7 +220,7 @@ SURFACE_FIELDS = {
     "basis_row": np.int32,
     "basis": np.float64,
     "intercept": np.float64,
-    "tolerance": np.float64,
+    "boundary": np.float64,
     "shares": np.float64,
     "mean": np.float64,
     "scale": np.float64,

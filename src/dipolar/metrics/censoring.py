@@ -1,0 +1,66 @@
+"""The distribution of the censoring times, by which scores weight what censoring hides.
+
+Glossary
+--------
+d_k, c_k, Y_k    weight of the events, of the censorings and of the rows at risk at the k-th distinct time
+G                probability of not being censored up to and including a time (reverse Kaplan-Meier)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from dipolar.curves import ROUNDING, LifeTable, tabulate
+from dipolar.metrics.checks import Rows
+
+__all__ = ["CensoringDistribution"]
+
+
+@dataclass(frozen=True, eq=False)
+class CensoringDistribution:
+    """Reverse Kaplan-Meier estimate G of the censoring distribution."""
+
+    time: np.ndarray  # (n_times,) distinct follow-up times, ascending
+    probability: np.ndarray  # (n_times,) G at each of them
+
+    @classmethod
+    def from_table(cls, table: LifeTable, *, events_first: bool = True) -> CensoringDistribution:
+        """Estimate G from a life table of the outcomes, `G(t) = prod_{t_k <= t} (1 - c_k / (Y_k - d_k))`.
+
+        With `events_first`, a row with an event at a time was not at risk of being censored at it, as in
+        scikit-survival and R's prodlim; without it c_k is divided by Y_k, as in R's
+        `survfit(Surv(time, 1 - event))`.
+        """
+        leaving = table.at_risk - np.append(table.at_risk[1:], 0.0)
+        censored = leaving - table.events
+        censored[censored <= ROUNDING * table.at_risk] = 0.0
+        exposed = table.at_risk - table.events if events_first else table.at_risk
+        share = np.divide(censored, exposed, out=np.zeros_like(censored), where=censored > 0)
+        return cls(table.time, np.cumprod(1.0 - np.minimum(share, 1.0)))
+
+    @classmethod
+    def from_rows(cls, rows: Rows, *, events_first: bool = True) -> CensoringDistribution:
+        """Estimate G from outcomes."""
+        return cls.from_table(tabulate(rows.survival, rows.weight)[0], events_first=events_first)
+
+    def at(self, t: np.ndarray) -> np.ndarray:
+        """Return G(t)."""
+        return self._value(t, "right")
+
+    def before(self, t: np.ndarray) -> np.ndarray:
+        """Return the left limit G(t-)."""
+        return self._value(t, "left")
+
+    def covers(self, t: np.ndarray) -> np.ndarray:
+        """Tell where G is known and positive: inside the follow-up, before everybody left is censored."""
+        return (t <= self.time[-1]) & (self.at(t) > 0)
+
+    def smallest_positive(self) -> float:
+        """Return the last value of G before it reaches zero."""
+        return float(self.probability[self.probability > 0].min(initial=1.0))
+
+    def _value(self, t: np.ndarray, side: Literal["left", "right"]) -> np.ndarray:
+        return np.append(1.0, self.probability)[np.searchsorted(self.time, t, side=side)]
