@@ -228,11 +228,11 @@ def grid(report: Report, quick: bool) -> None:
     """Every solver on the same problems."""
     report.add(
         "",
-        "Each entry is time, certified relative gap, status. All gaps are measured by the same certificate. Ours: median",
-        "of repeated solves, compiled and factored beforehand. OSQP: one solve with its setup, its matrices built",
-        f"beforehand, at tolerance {GAP:g} (matched) and at its defaults (1e-3, 4000 steps), {OSQP_SECONDS:g} s at most.",
-        f"SVC: one fit on every row twice, default tolerance, {SVC_STEPS:,} steps at most. `x` is OSQP's time over ours,",
-        "with `>` where OSQP did not converge.",
+        "Each entry is time, certified relative gap, status; all gaps are measured by the same certificate. Ours:",
+        "median of repeated solves, compiled and factored beforehand. OSQP: one solve with its setup, its matrices",
+        f"built beforehand, at tolerance {GAP:g} (matched) and at its defaults (1e-3, 4000 steps), at most",
+        f"{OSQP_SECONDS:g} s. SVC: one fit on every row twice, default tolerance, at most {SVC_STEPS:,} steps. `x` is",
+        "OSQP's time over ours, with `>` where OSQP did not converge.",
     )
     names = ("n", "kernel", "p", "rank", "factor", "eta", "ours", "OSQP, matched", "x", "OSQP, defaults", "x", "SVC")
     report.table(*names)

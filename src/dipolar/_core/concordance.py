@@ -37,7 +37,7 @@ def _below(tree, rank):
 def count_pairs(time, event, weight, event_weight, rank, tree, at_rank, counts):
     """Overwrite `counts` with the weight of concordant, discordant and tied comparable pairs.
 
-    The rows are sorted by time, events first among equal times; `rank` (0, 1, ...) orders the predicted risks
+    The rows are sorted by time, in any order among equal times; `rank` (0, 1, ...) orders the predicted risks
     and is equal where they are equal. A pair counts `event_weight` of its earlier row times `weight` of its
     later one. `tree` (number of ranks + 1) and `at_rank` (number of ranks) are scratch.
     """
@@ -53,23 +53,23 @@ def count_pairs(time, event, weight, event_weight, rank, tree, at_rank, counts):
         while start > 0 and time[start - 1] == time[stop - 1]:
             start -= 1
         # Censored rows of this time outlive its events, so they are in the tree before the events look.
-        first_censored = start
-        while first_censored < stop and event[first_censored]:
-            first_censored += 1
-        for i in range(first_censored, stop):
-            _add(tree, rank[i], weight[i])
-            at_rank[rank[i]] += weight[i]
-            total += weight[i]
-        for i in range(start, first_censored):
-            below = _below(tree, rank[i])
-            equal = at_rank[rank[i]]
-            counts[0] += event_weight[i] * below
-            counts[1] += event_weight[i] * max(0.0, total - below - equal)
-            counts[2] += event_weight[i] * equal
-        for i in range(start, first_censored):
-            _add(tree, rank[i], weight[i])
-            at_rank[rank[i]] += weight[i]
-            total += weight[i]
+        for i in range(start, stop):
+            if not event[i]:
+                _add(tree, rank[i], weight[i])
+                at_rank[rank[i]] += weight[i]
+                total += weight[i]
+        for i in range(start, stop):
+            if event[i]:
+                below = _below(tree, rank[i])
+                equal = at_rank[rank[i]]
+                counts[0] += event_weight[i] * below
+                counts[1] += event_weight[i] * max(0.0, total - below - equal)
+                counts[2] += event_weight[i] * equal
+        for i in range(start, stop):
+            if event[i]:
+                _add(tree, rank[i], weight[i])
+                at_rank[rank[i]] += weight[i]
+                total += weight[i]
         stop = start
 
 
@@ -82,11 +82,12 @@ def concordance_counts(time, event, risk, weight, event_weight=None):
     how inverse censoring weights enter.
     """
     event_weight = weight if event_weight is None else event_weight
-    order = np.lexsort((~event, time))
+    if (time[1:] < time[:-1]).any():
+        order = np.argsort(time)
+        time, event, risk = time[order], event[order], risk[order]
+        weight, event_weight = weight[order], event_weight[order]
     levels, rank = np.unique(risk, return_inverse=True)
     counts = np.empty(3)
-    count_pairs(
-        time[order], event[order], weight[order], event_weight[order], rank.reshape(-1)[order],
-        np.empty(len(levels) + 1), np.empty(len(levels)), counts,
-    )  # fmt: skip
+    tree, at_rank = np.empty(len(levels) + 1), np.empty(len(levels))
+    count_pairs(time, event, weight, event_weight, rank.reshape(-1), tree, at_rank, counts)
     return float(counts[0]), float(counts[1]), float(counts[2])

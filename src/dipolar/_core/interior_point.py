@@ -63,7 +63,7 @@ def interior_point(
     solution,
     scores,
 ):
-    """Minimise the node problem from a positive `hinge`; returns (iterations, relative gap).
+    """Minimise the node problem from a positive `hinge`; returns the number of steps.
 
     `solution` (w, b) and `scores` start as zeros and end as the solution, `hinge[PRICE]` ends as the dual one. The
     arrays between `hinge` and `solution` are scratch. Stops when the complementarity gap and the unmet linear
@@ -80,16 +80,13 @@ def interior_point(
     iteration = 0
     while True:
         gap, objective, unmet = measure(features, scale, cost, hinge, solution, pulls, residual)
-        relative = (gap + unmet) / objective
         off = gap
         for a in range(rank + 1):
             off += abs(residual[a])
         fruitless = 0 if off < 0.9 * best else fruitless + 1
         best = off if off < best else best
-        # Once the gap is small and the linear conditions are worse, that is rounding, and further steps add to it.
-        rounding_rules = gap < unmet and gap < 1e3 * tol * objective
-        if not relative > tol or rounding_rules or iteration >= max_iter or fruitless > PATIENCE:
-            return iteration, relative
+        if has_converged(gap, objective, unmet, tol) or iteration >= max_iter or fruitless > PATIENCE:
+            return iteration
 
         prepare_step(hinge, curvature)
         newton_matrix(features, scale, curvature, matrix, column)
@@ -115,6 +112,17 @@ def interior_point(
         for j in range(n):
             scores[j] += length * moved[j]
         iteration += 1
+
+
+@njit(cache=True, nogil=True)
+def has_converged(gap, objective, unmet, tol):
+    """Whether to stop: the gap and the unmet linear conditions are small, or rounding rules.
+
+    Once the gap is rather small and the linear conditions are worse, that is rounding, and further steps add to it.
+    A gap that is not a number stops as well.
+    """
+    rounding_rules = gap < unmet and gap < 1e3 * tol * objective
+    return rounding_rules or not gap + unmet > tol * objective
 
 
 @njit(cache=True, nogil=True)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dipolar._core.brier import add_squared_errors
 from dipolar.metrics.censoring import CensoringDistribution
 from dipolar.metrics.checks import Rows, check_rows, check_times
 from dipolar.metrics.grids import FollowUp, authors_grid, check_outside, default_grid, paper_grid, restrict_times
@@ -231,20 +232,13 @@ def _score(scoring: _Scoring, survival: Any, times: Any, outside: str) -> BrierS
 def _squared_error(
     scoring: _Scoring, predictions: SurvivalPredictions, times: np.ndarray, kept: np.ndarray
 ) -> np.ndarray:
-    """Return the weighted mean of the squared errors at each time, one curve at a time instead of one row."""
-    case, control, factor = scoring.case_weight(), scoring.control_weight(), scoring.control_factor(times)
-    # A row is a control at the times before its position, and a case, if it has an event, from there on.
+    """Return the weighted mean of the squared errors at each time, curve by curve instead of row by row."""
+    case, control = scoring.case_weight(), scoring.control_weight()
     position = np.searchsorted(times, scoring.test.time, side="left")
-    total = np.zeros(len(times))
-    for rows, curve, table in predictions.blocks(times, kept):
-        cell = curve * (len(times) + 1) + position[rows]
-        shape = (len(table), len(times) + 1)
-        cases = np.cumsum(_sums(cell, case[rows], shape)[:, :-1], axis=1)
-        controls = np.cumsum(_sums(cell, control[rows], shape)[:, :0:-1], axis=1)[:, ::-1]
-        total += np.einsum("ij,ij,ij->j", table, table, cases)
-        total += factor * np.einsum("ij,ij,ij->j", 1.0 - table, 1.0 - table, controls)
-    return total / scoring.test.weight.sum()
-
-
-def _sums(cell: np.ndarray, weight: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    return np.bincount(cell, weight, minlength=shape[0] * shape[1]).reshape(shape)
+    offset, rows = predictions.rows_of_curves()
+    case_at, control_at = np.empty(len(times) + 1), np.empty(len(times) + 1)
+    cases, controls = np.zeros(len(times)), np.zeros(len(times))
+    for start, table in predictions.blocks(times, kept):
+        own = offset[start : start + len(table) + 1]
+        add_squared_errors(table, own, rows, position, case, control, case_at, control_at, cases, controls)
+    return (cases + scoring.control_factor(times) * controls) / scoring.test.weight.sum()

@@ -65,7 +65,7 @@ def calibration_curve(
     if time > rows.time.max():
         raise ValueError(f"time must not exceed the last time of y, {rows.time.max():g}, got {time:g}.")
     predictions = check_predictions(survival, rows, 1)
-    predicted = _at_one_time(predictions, time, len(rows))
+    predicted = predictions.at_one_time(time)
     labels = _groups(groups, n_groups, rows, predictions, predicted)
     names, number = np.unique(labels, return_inverse=True)
     tables = tabulate(rows.survival, rows.weight, number.reshape(-1), len(names))
@@ -120,7 +120,7 @@ def d_calibration(y: Any, survival: Any, *, n_bins: int = 10, sample_weight: Any
     rows = check_rows(y, sample_weight)
     predictions = check_predictions(survival, rows, 1)
     if predictions.is_tabulated:
-        values = _at_one_time(predictions, 0.0, len(rows))
+        values = predictions.at_one_time(0.0)
     else:
         values = predictions.at_own_times(rows.time)
     counts = _bin_counts(np.clip(values, 0.0, 1.0), rows, n_bins)
@@ -134,21 +134,13 @@ def _bin_counts(probability: np.ndarray, rows: Rows, n_bins: int) -> np.ndarray:
     edges = np.arange(n_bins + 1) / n_bins
     own = np.minimum(np.searchsorted(edges, probability, side="right") - 1, n_bins - 1)
     whole = rows.event | (probability == 0)
-    counts = np.bincount(own[whole], rows.weight[whole], minlength=n_bins)
+    counts = np.bincount(own, np.where(whole, rows.weight, 0.0), minlength=n_bins)
     p, b, w = probability[~whole], own[~whole], rows.weight[~whole]
     counts += np.bincount(b, w * (p - edges[b]) / p, minlength=n_bins)
     # A row spreads over all bins below its own: sums over the bins above each bin.
     spread = np.bincount(b, w / p / n_bins, minlength=n_bins)
     counts[:-1] += np.cumsum(spread[:0:-1])[::-1]
     return counts
-
-
-def _at_one_time(predictions: SurvivalPredictions, time: float, n_rows: int) -> np.ndarray:
-    """Return the probability of every row at one time."""
-    values = np.empty(n_rows)
-    for rows, curve, table in predictions.blocks(np.array([time]), np.ones(1, dtype=bool)):
-        values[rows] = table[curve, 0]
-    return values
 
 
 def _groups(
@@ -160,11 +152,11 @@ def _groups(
         n_groups = int(check_number("n_groups", n_groups, low=1, whole=True, hint="10 is common."))
         return _quantile_groups(predicted, rows.weight, n_groups)
     labels = np.asarray(groups)
-    if labels.shape != rows.seen.shape:
+    if labels.shape != (rows.n_given,):
         raise ValueError(
-            f"groups must be 'quantiles', 'curves' or hold one label per row, shape {rows.seen.shape}, got {groups!r}."
+            f"groups must be 'quantiles', 'curves' or hold one label per row, shape ({rows.n_given},), got {groups!r}."
         )
-    return labels[rows.seen]
+    return labels[rows.origin]
 
 
 def _quantile_groups(values: np.ndarray, weight: np.ndarray, n_groups: int) -> np.ndarray:

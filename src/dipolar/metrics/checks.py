@@ -15,11 +15,12 @@ __all__ = ["Rows", "check_risk", "check_rows", "check_times"]
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Checked outcomes with positive weights, and which of the rows passed in they are."""
+    """Checked outcomes by ascending time, with positive weights, and which of the rows passed in they are."""
 
     survival: Survival
     weight: np.ndarray  # (n_rows,) float64, > 0
-    seen: np.ndarray  # (n_rows passed in,) bool; False for rows of weight zero, which are absent
+    origin: np.ndarray  # (n_rows,) number of the row passed in; rows of weight zero are absent
+    n_given: int  # number of rows passed in
 
     @property
     def time(self) -> np.ndarray:
@@ -37,18 +38,19 @@ def check_rows(y: Any, sample_weight: Any = None, name: str = "y") -> Rows:
     """Read outcomes and weights; rows of weight zero are left out, events are not required."""
     survival = check_outcome(y, require_event=False)
     weight = check_sample_weight(sample_weight, len(survival))
-    seen = weight > 0
-    if not seen.any():
+    origin = np.argsort(survival.time)
+    origin = origin[weight[origin] > 0]
+    if not len(origin):
         raise ValueError(
             f"{name} has no rows of positive weight ({len(survival)} rows in all), and a score needs at least one."
         )
-    return Rows(survival.take(seen), weight[seen], seen)
+    return Rows(survival.take(origin), weight[origin], origin, len(survival))
 
 
 def check_risk(risk: Any, rows: Rows, n_times: int | None = None) -> np.ndarray:
     """Return the risks of the rows that count: one per row or, where `n_times` allows it, one per row and time."""
     values = np.asarray(risk, dtype=np.float64)
-    shapes = [(len(rows.seen),)] + ([] if n_times is None else [(len(rows.seen), n_times)])
+    shapes = [(rows.n_given,)] + ([] if n_times is None else [(rows.n_given, n_times)])
     if values.shape not in shapes:
         raise ValueError(
             f"risk should have shape {' or '.join(map(str, shapes))}, one value per row of y, got {values.shape}."
@@ -59,7 +61,7 @@ def check_risk(risk: Any, rows: Rows, n_times: int | None = None) -> np.ndarray:
             f"risk is NaN in {len(missing)} rows, the first of them row {missing[0]}. A row without a prediction "
             "cannot be ranked: drop it from risk and y, or predict it."
         )
-    return values[rows.seen]
+    return values[rows.origin]
 
 
 def check_times(times: Any) -> np.ndarray:

@@ -102,9 +102,8 @@ def default_grid(test: Rows, censoring: CensoringDistribution | None, size: int 
     """Return event times inside the follow-up of both sets; see :func:`time_grid`."""
     candidates = np.unique(test.time[test.event])
     usable = candidates[FollowUp(0.0, float(test.time.max()), censoring).covers(candidates)]
-    order = np.argsort(test.time)
-    followed = np.append(np.cumsum(test.weight[order][::-1])[::-1], 0.0)
-    beyond = followed[np.searchsorted(test.time[order], usable, side="right")]
+    followed = np.append(np.cumsum(test.weight[::-1])[::-1], 0.0)
+    beyond = followed[np.searchsorted(test.time, usable, side="right")]
     grid = usable[beyond >= FOLLOWED_SHARE * followed[0]]
     if not len(grid):
         raise ValueError(

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from dipolar.curves import LifeTables, tabulate
-from dipolar.metrics.checks import check_rows
+from dipolar.metrics.checks import Rows, check_rows
 from dipolar.parameters import check_choice, check_number
 
 __all__ = ["LogRankTest", "logrank_test"]
@@ -85,7 +85,7 @@ def logrank_test(
         for value in fleming_harrington
     )
     rows = check_rows(y, sample_weight)
-    names, number = _number_groups(groups, rows.seen)
+    names, number = _number_groups(groups, rows)
     if not rows.event.any():
         raise ValueError(f"y has no events among its {len(rows)} rows, and hazards cannot be compared.")
 
@@ -104,11 +104,11 @@ def logrank_test(
     return LogRankTest(statistic, p_value, rank, names, observed, expected)
 
 
-def _number_groups(groups: Any, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _number_groups(groups: Any, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     labels = np.asarray(groups)
-    if labels.shape != seen.shape:
-        raise ValueError(f"groups should hold one label per row, shape {seen.shape}, got shape {labels.shape}.")
-    names, number = np.unique(labels[seen], return_inverse=True)
+    if labels.shape != (rows.n_given,):
+        raise ValueError(f"groups should hold one label per row, shape ({rows.n_given},), got shape {labels.shape}.")
+    names, number = np.unique(labels[rows.origin], return_inverse=True)
     if len(names) < 2:
         raise ValueError(f"groups should hold at least two different labels, got only {names[0]!r}.")
     return names, number.reshape(-1)

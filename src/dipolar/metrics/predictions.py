@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dipolar._core.brier import group_rows
 from dipolar.metrics.checks import Rows
 
 __all__ = ["SurvivalPredictions", "check_predictions"]
@@ -42,31 +43,40 @@ class SurvivalPredictions:
         """Whether the curves are known on a time grid only."""
         return isinstance(self.curves, np.ndarray) and self.curves.ndim == 2
 
-    def blocks(self, times: np.ndarray, kept: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield the rows of some curves, the numbers of their curves in the block, and the curves at `times`.
+    def rows_of_curves(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return offsets and rows: curve c belongs to the rows `rows[offset[c]:offset[c + 1]]`."""
+        offset, rows = np.empty(len(self.curves) + 1, np.int64), np.empty(len(self.index), np.int64)
+        group_rows(self.index, offset, rows)
+        return offset, rows
+
+    def blocks(self, times: np.ndarray, kept: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield the number of a first curve, and a table of that and the following curves at `times`.
 
         `kept` marks the columns of a tabulated prediction that belong to `times`.
         """
-        order = np.argsort(self.index, kind="stable")
         step = max(1, BLOCK_CELLS // len(times))
-        starts = np.arange(0, len(self.curves), step)
-        bounds = np.append(np.searchsorted(self.index[order], starts), len(order))
-        for start, first, last in zip(starts, bounds[:-1], bounds[1:]):
-            if last > first:
-                rows = order[first:last]
-                yield rows, self.index[rows] - start, self._table(slice(start, start + step), times, kept)
+        for start in range(0, len(self.curves), step):
+            yield start, self._table(slice(start, start + step), times, kept)
+
+    def at_one_time(self, time: float) -> np.ndarray:
+        """Return each row's curve at one time, which a tabulated prediction must be of."""
+        tables = [table[:, 0] for _, table in self.blocks(np.array([time]), np.ones(1, dtype=bool))]
+        return np.concatenate(tables)[self.index]
 
     def at_own_times(self, times: np.ndarray) -> np.ndarray:
         """Return each row's curve at that row's own time."""
         values = np.empty(len(times))
-        order = np.argsort(self.index, kind="stable")
-        for rows in np.split(order, np.flatnonzero(np.diff(self.index[order])) + 1):
-            values[rows] = evaluate(self.curves[self.index[rows[0]]], times[rows])
+        offset, rows = self.rows_of_curves()
+        for curve, first, last in zip(self.curves, offset[:-1], offset[1:]):
+            if last > first:
+                own = rows[first:last]
+                values[own] = evaluate(curve, times[own])
         return _check_probabilities(values)
 
     def _table(self, block: slice, times: np.ndarray, kept: np.ndarray) -> np.ndarray:
         if self.is_tabulated:
-            return _check_probabilities(self.curves[block][:, kept] if not kept.all() else self.curves[block])
+            curves = self.curves[block]
+            return _check_probabilities(np.ascontiguousarray(curves if kept.all() else curves[:, kept]))
         return _check_probabilities(np.array([evaluate(curve, times) for curve in self.curves[block]]))
 
 
@@ -83,7 +93,7 @@ def check_predictions(survival: Any, rows: Rows, n_times: int | None) -> Surviva
 
     `n_times` is the number of columns that a tabulated prediction must have; None where no times were given.
     """
-    n_rows = len(rows.seen)
+    n_rows = rows.n_given
     if isinstance(survival, tuple) and len(survival) == 2 and not callable(survival[1]):
         curves, index = _distinct_curves(survival[0]), np.asarray(survival[1])
         _check_index(index, n_rows, len(curves))
@@ -94,7 +104,7 @@ def check_predictions(survival: Any, rows: Rows, n_times: int | None) -> Surviva
                 f"survival should have {n_rows} rows, one per row of y, got {len(curves)}. {ACCEPTED_FORMS}"
             )
         curves, index = _merge_same_objects(curves)
-    index = index[rows.seen].astype(np.int64)
+    index = index[rows.origin].astype(np.int64)
     if curves.ndim == 2:
         _check_columns(curves.shape[1], n_times)
     return SurvivalPredictions(curves, index)
@@ -119,7 +129,7 @@ def _merge_same_objects(curves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Number the curves; functions that are one object, as those of a leaf are, become one curve."""
     if curves.ndim == 2:
         return curves, np.arange(len(curves))
-    addresses = np.fromiter(map(id, curves), dtype=np.uint64, count=len(curves))
+    addresses = np.fromiter(map(id, curves.tolist()), dtype=np.uint64, count=len(curves))
     _, first, index = np.unique(addresses, return_index=True, return_inverse=True)
     return curves[first], index.reshape(-1)
 
@@ -148,10 +158,12 @@ def _check_columns(n_columns: int, n_times: int | None) -> None:
 
 
 def _check_probabilities(values: np.ndarray) -> np.ndarray:
-    if not np.all((values >= -ROUNDING) & (values <= 1 + ROUNDING)):
+    # A NaN makes both of them NaN, and no comparison with NaN holds.
+    low, high = values.min(), values.max()
+    if not (low >= -ROUNDING and high <= 1 + ROUNDING):
         bad = values[~((values >= -ROUNDING) & (values <= 1 + ROUNDING))]
         raise ValueError(
-            f"survival must hold probabilities between 0 and 1, got {bad.flat[0]} ({bad.size} such values). Risks "
-            "and cumulative hazards are not probabilities: exp(-hazard) is one."
+            f"survival must hold probabilities between 0 and 1, got {bad[0]} ({bad.size} such values). Risks and "
+            "cumulative hazards are not probabilities: exp(-hazard) is one."
         )
     return values

@@ -14,24 +14,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dipolar._core.interior_point import (
-    LEFT,
-    N_HINGE_ROWS,
-    PRICE,
-    ROOM,
-    SLACK,
-    interior_point,
-)
+from dipolar.node_svm.interior_point import solve_interior_point
 from dipolar.node_svm.problem import NodeProblem, NodeSolution, degenerate_solution, finish
 
 __all__ = ["SOLVERS", "solve"]
-
-# Newton steps of the interior-point method; it has never been seen to need half as many.
-MAX_NEWTON_STEPS = 100
-
-# The interior-point method aims at this fraction of the tolerance. Its last steps gain several digits each, so the
-# better scores are nearly free, and what rounding takes from them at extreme kappa does not matter.
-OVERSHOOT = 1e-3
 
 # OSQP's own default of 4000 steps is rarely enough here.
 MAX_OSQP_STEPS = 100_000
@@ -52,36 +38,6 @@ def solve(problem: NodeProblem, solver: str = "interior_point", tol: float = 1e-
     if trivial is not None:
         return trivial
     return SOLVERS[solver](problem, tol)
-
-
-def solve_interior_point(problem: NodeProblem, tol: float) -> NodeSolution:
-    """Scale the problem to unit margin and costs of at most 1, solve it, and scale back."""
-    n, rank = problem.features.shape
-    largest = max(problem.upward.max(), problem.downward.max())
-    scale = np.sqrt(problem.kappa * largest / problem.margin)
-    cost = np.concatenate((problem.upward, problem.downward))
-    cost /= largest
-
-    hinge = _central_hinges(cost)
-    solution, scores = np.zeros(rank + 1), np.zeros(n)
-    small = np.empty((3, rank + 1))
-    rows = np.empty((3, n))
-    iterations, _ = interior_point(
-        problem.features,
-        scale,
-        cost,
-        OVERSHOOT * tol,
-        MAX_NEWTON_STEPS,
-        hinge,
-        np.empty((rank + 1, rank + 1)),
-        *small,
-        *rows,
-        solution,
-        scores,
-    )
-    weights = (problem.margin * scale) * solution[:rank]
-    mu = (problem.kappa * largest) * hinge[PRICE]
-    return finish(problem, weights, mu[:n], mu[n:], iterations, tol)
 
 
 def solve_osqp(problem: NodeProblem, tol: float) -> NodeSolution:
@@ -115,17 +71,6 @@ def solve_osqp(problem: NodeProblem, tol: float) -> NodeSolution:
     mu = np.nan_to_num(np.asarray(result.x, dtype=np.float64))
     weights = (mu[:n] - mu[n:]) @ problem.features
     return finish(problem, weights, mu[:n], mu[n:], int(result.info.iter), tol)
-
-
-def _central_hinges(cost: np.ndarray) -> np.ndarray:
-    """A first point for w = b = 0 at which price * room = left * slack; hinges without a cost stay zero."""
-    hinge = np.zeros((N_HINGE_ROWS, len(cost)))
-    present = cost > 0
-    hinge[PRICE] = cost * (2.0 / 3.0)
-    hinge[LEFT] = cost * (1.0 / 3.0)
-    hinge[ROOM] = present
-    hinge[SLACK] = 2.0 * present
-    return hinge
 
 
 SOLVERS: dict[str, Callable[[NodeProblem, float], NodeSolution]] = {

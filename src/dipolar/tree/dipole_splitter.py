@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dipolar.dipoles import Cutoffs, Dipoles
+from dipolar.dipoles import Cutoffs, Dipoles, score_levels
 from dipolar.factors import Surface
 from dipolar.node_svm.plan import NodeSvm, SvmPlan
 from dipolar.node_svm.reorientation import SplitStatus
@@ -84,9 +84,12 @@ class DipoleSplitter(Splitter):
         return Surfaces.collect(cuts, self._svm.kernel, self._X.shape[1], self._svm.mean, self._svm.scale)
 
     def _cut_by_logrank(self, surface: Surface, X: np.ndarray, survival: Survival, weight: np.ndarray) -> Split | None:
-        """Move the surface to the best cut along its score, half-way between the rows on either side."""
+        """Move the surface to the best cut along its score, half-way between the rows on either side.
+
+        Rows that differ by no more than rounding are not parted: scores are compared on their grid of levels.
+        """
         scores = surface.score(X)
-        best = best_threshold(scores, survival, weight, self._limits)
+        best = best_threshold(score_levels(scores), survival, weight, self._limits)
         if best is None:
             return None
         goes_left, logrank = best[1].goes_left, best[1].logrank

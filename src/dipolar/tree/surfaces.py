@@ -171,11 +171,6 @@ class Surfaces(Splits):
         )
 
     def settings(self) -> dict[str, Any]:
-        if type(self.kernel).__name__ not in SAVED_KERNELS:
-            raise ValueError(
-                f"A tree whose kernel is a function of your own ({self.kernel}) cannot be saved without code. Pickle it, "
-                "or use a kernel by its name."
-            )
         parameters = {field.name: getattr(self.kernel, field.name) for field in fields(self.kernel)}
         return {"kernel": type(self.kernel).__name__, "parameters": parameters}
 

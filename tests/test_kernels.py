@@ -1,0 +1,134 @@
+"""Kernels against scikit-learn's, explicit features against kernels, and the paper's width."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import pairwise
+
+from dipolar.datasets import load_mgus
+from dipolar.kernels import MAX_MONOMIALS, Kernel, PolynomialKernel, make_kernel, mean_squared_deviation
+
+RNG = np.random.default_rng(0)
+A, B = RNG.normal(size=(30, 3)), RNG.normal(size=(20, 3))
+ONES = np.ones(len(A))
+
+NAMED = [
+    ("linear", {}, lambda a, b: a @ b.T),
+    ("quadratic", {}, lambda a, b: pairwise.polynomial_kernel(a, b, degree=2, gamma=1.0, coef0=1.0)),
+    ("polynomial", {"degree": 3, "coef0": 0.5}, lambda a, b: pairwise.polynomial_kernel(a, b, 3, 1.0, 0.5)),
+    ("poly", {"degree": 2, "coef0": 0.0}, lambda a, b: pairwise.polynomial_kernel(a, b, 2, 1.0, 0.0)),
+    ("rbf", {"sigma2": 0.7}, lambda a, b: pairwise.rbf_kernel(a, b, gamma=0.5 / 0.7)),
+    ("gaussian", {"gamma": 0.4}, lambda a, b: pairwise.rbf_kernel(a, b, gamma=0.4)),
+    ("laplacian", {"gamma": 0.3}, lambda a, b: pairwise.laplacian_kernel(a, b, gamma=0.3)),
+    ("sigmoid", {"gamma": 0.2, "coef0": -0.5}, lambda a, b: pairwise.sigmoid_kernel(a, b, gamma=0.2, coef0=-0.5)),
+]
+
+
+@pytest.mark.parametrize(("name", "parameters", "theirs"), NAMED)
+def test_blocks_equal_scikit_learns(name, parameters, theirs):
+    kernel = make_kernel(name, A, ONES, **parameters)
+    np.testing.assert_allclose(kernel.block(A, B), theirs(A, B), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(kernel.block(A, B[:1]), theirs(A, B[:1]), rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize(("name", "parameters", "theirs"), NAMED)
+def test_the_diagonal_is_that_of_the_gram_matrix(name, parameters, theirs):
+    kernel = make_kernel(name, A, ONES, **parameters)
+    np.testing.assert_allclose(kernel.diagonal(A), np.diagonal(theirs(A, A)), rtol=1e-12, atol=1e-14)
+
+
+def test_a_distant_origin_does_not_blur_the_gaussian_kernel():
+    kernel = make_kernel("rbf", A, ONES, sigma2=1.0)
+    np.testing.assert_allclose(kernel.block(A + 1e6, B + 1e6), kernel.block(A, B), atol=1e-8)
+
+
+@given(st.integers(1, 4), st.integers(1, 4), st.sampled_from([0.0, 0.3, 1.0, 2.0]), st.integers(0, 100))
+def test_monomials_reproduce_the_polynomial_kernel_up_to_its_constant(n_columns, degree, coef0, seed):
+    X = np.random.default_rng(seed).normal(size=(7, n_columns))
+    kernel = PolynomialKernel(degree, coef0)
+    features = kernel.features(X)
+    assert features.shape == (7, kernel.n_features(n_columns))
+    np.testing.assert_allclose(features @ features.T + coef0**degree, kernel.block(X, X), rtol=1e-10, atol=1e-10)
+
+
+def test_only_kernels_with_few_features_list_them():
+    assert make_kernel("linear", A, ONES).n_features(1000) == 1000
+    assert make_kernel("quadratic", A, ONES).n_features(3) == 9
+    assert make_kernel("quadratic", A, ONES).n_features(21) == 252 <= MAX_MONOMIALS
+    assert make_kernel("quadratic", A, ONES).n_features(22) is None
+    for name in ("rbf", "laplacian", "sigmoid"):
+        assert make_kernel(name, A, ONES).n_features(1) is None
+
+
+def test_the_papers_width_on_mgus():
+    X, _ = load_mgus(return_X_y=True)
+    X = X[["age", "hgb"]].dropna().to_numpy()
+    assert mean_squared_deviation(X, np.ones(len(X))) == pytest.approx(140.67, abs=0.005)
+    assert make_kernel("rbf", X, np.ones(len(X))).sigma2 == pytest.approx(140.67, abs=0.005)
+
+
+def test_default_widths_are_the_total_variance():
+    total = A.var(axis=0).sum()
+    assert make_kernel("rbf", A, ONES).sigma2 == pytest.approx(total)
+    assert make_kernel("laplacian", A, ONES).gamma == pytest.approx(1 / total)
+    assert make_kernel("sigmoid", A, ONES).gamma == pytest.approx(1 / total)
+
+
+def test_weights_repeat_rows_in_the_widths():
+    weight = RNG.integers(1, 4, size=len(A))
+    repeated = np.repeat(A, weight, axis=0)
+    expected = repeated.var(axis=0).sum()
+    assert mean_squared_deviation(A, weight.astype(float)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian", "sigmoid"])
+def test_constant_covariates_have_a_width(name):
+    constant = np.full((4, 2), 3.0)
+    kernel = make_kernel(name, constant, np.ones(4))
+    assert np.isfinite(kernel.block(constant, constant)).all()
+
+
+def test_a_kernel_object_and_a_function_are_taken_as_they_are():
+    kernel = PolynomialKernel(2, 0.0)
+    assert make_kernel(kernel, A, ONES) is kernel
+    mine = make_kernel(lambda a, b: 2 * a @ b.T, A, ONES)
+    assert isinstance(mine, Kernel)
+    np.testing.assert_allclose(mine.block(A, B), 2 * A @ B.T)
+    np.testing.assert_allclose(mine.diagonal(A), 2 * (A * A).sum(axis=1))
+
+
+def test_a_precomputed_kernel_looks_its_columns_up():
+    gram = A @ A.T
+    kernel = make_kernel("precomputed", gram, ONES)
+    np.testing.assert_array_equal(kernel.block(gram, np.array([[4.0], [2.0]])), gram[:, [4, 2]])
+    np.testing.assert_array_equal(kernel.diagonal(gram), np.diagonal(gram))
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "message"),
+    [
+        ("cosine", {}, r"kernel must be one of \['linear', .*\] or a callable, got 'cosine'"),
+        (3, {}, r"kernel must be one of .* got 3"),
+        ("polynomial", {"degree": 1.5}, r"degree must be .*got 1\.5"),
+        ("polynomial", {"degree": 0}, r"degree must be .*got 0"),
+        ("polynomial", {"coef0": -1.0}, r"coef0 must be .*got -1\.0"),
+        ("rbf", {"sigma2": 0.0}, r"sigma2 must be .*got 0\.0"),
+        ("rbf", {"sigma2": np.inf}, r"sigma2 must be .*got inf"),
+        ("rbf", {"gamma": -1.0}, r"gamma must be .*got -1\.0"),
+        ("rbf", {"gamma": 1.0, "sigma2": 0.5}, r"gamma = 1 / \(2 sigma2\)\), got both"),
+        ("laplacian", {"gamma": 0.0}, r"gamma must be .*got 0\.0"),
+        ("sigmoid", {"gamma": np.nan}, r"gamma must be .*got nan"),
+        ("precomputed", {}, r"must be the square kernel matrix of the training rows, got \(30, 3\)"),
+    ],
+)
+def test_nonsense_is_refused(name, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        make_kernel(name, A, ONES, **parameters)
+
+
+def test_functions_that_return_nonsense_are_refused():
+    with pytest.raises(ValueError, match=r"shape \(30, 20\) for 30 and 20 rows, got shape \(30, 30\)"):
+        make_kernel(lambda a, _: a @ a.T, A, ONES).block(A, B)
+    with pytest.raises(ValueError, match="kernel returned NaN or infinite values"):
+        make_kernel(lambda a, b: a @ b.T * np.nan, A, ONES).block(A, B)
