@@ -28,6 +28,17 @@ PACKAGES = ("dipolar", "numpy", "numba", "scikit-learn", "scikit-survival", "lif
 RESULTS = Path(__file__).parent / "results" / "metrics.md"
 EQUAL = 1e-10
 
+HEAD = """# Scores: time and equality
+
+Made by `python benchmarks/metrics.py`. {machine}; {versions}.
+
+A tree predicts functions, and scikit-survival scores a table of all rows that has to be made of them: "from functions"
+counts the making, "table for free" does not. lifelines has no Brier score.
+
+| what | value | target | |
+| --- | ---: | --- | --- |
+"""
+
 lines: list[str] = []
 
 
@@ -138,13 +149,7 @@ def main() -> None:
         print(f"\n{(part.__doc__ or '').splitlines()[0]}")
         part()
     RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(
-        "# Scores: time and equality\n\nMade by `python benchmarks/metrics.py`. "
-        f"{machine}; {versions}.\n"
-        "A tree predicts functions, and scikit-survival scores a table of all rows that is made of them: `from functions`\n"
-        "counts the making, `table for free` does not. lifelines has no Brier score.\n\n| what | value | target | |\n| --- | ---: | --- | --- |\n"
-        + "\n".join(lines) + "\n"
-    )  # fmt: skip
+    RESULTS.write_text(HEAD.format(machine=machine, versions=versions) + "\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

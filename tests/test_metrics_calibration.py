@@ -43,6 +43,9 @@ class TestCalibrationCurve:
         assert len(by_curve) == tree.n_leaves_
         np.testing.assert_allclose(by_curve["predicted"], by_curve["observed"], rtol=1e-12)
         np.testing.assert_allclose(by_leaf["observed"], by_curve["observed"])
+        # Curves are numbered as they appear, whatever their addresses are.
+        first = by_curve.set_index("group")["predicted"][0]
+        assert first == pytest.approx(functions[0](365.0))
 
     def test_quantile_groups_have_about_equal_weight(self, whas):
         X, y, _ = whas

@@ -15,6 +15,7 @@ from dipolar.dipoles import Dipoles
 from dipolar.kernels import LinearKernel
 from dipolar.node_svm.plan import NodeSplit, NodeSvm, SvmPlan, snap
 from dipolar.node_svm.reorientation import SplitStatus
+from dipolar.threads import one_blas_thread
 from dipolar.validation import check_fit_data, check_predict_data, merge_equal_rows
 
 __all__ = ["DipoleSVM"]
@@ -225,7 +226,9 @@ class DipoleSVM(BaseEstimator):
         dipoles = Dipoles(survival, weight, plan.dipole_rule())
         svm = plan.learn(X, weight, rng)
         X = svm.scaled(X)
-        self._keep(svm, svm.split(X, weight, dipoles, rng), X, rows)
+        with one_blas_thread():
+            split = svm.split(X, weight, dipoles, rng)
+        self._keep(svm, split, X, rows)
         self.cutoffs_ = dipoles.cutoffs
         return self
 

@@ -126,12 +126,15 @@ def _distinct_curves(survival: Any) -> np.ndarray:
 
 
 def _merge_same_objects(curves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number the curves; functions that are one object, as those of a leaf are, become one curve."""
+    """Number the curves as they appear; functions that are one object, as those of a leaf are, become one."""
     if curves.ndim == 2:
         return curves, np.arange(len(curves))
     addresses = np.fromiter(map(id, curves.tolist()), dtype=np.uint64, count=len(curves))
     _, first, index = np.unique(addresses, return_index=True, return_inverse=True)
-    return curves[first], index.reshape(-1)
+    appearance = np.argsort(first)
+    number = np.empty(len(first), dtype=np.int64)
+    number[appearance] = np.arange(len(first))
+    return curves[first[appearance]], number[index.reshape(-1)]
 
 
 def _check_index(index: np.ndarray, n_rows: int, n_curves: int) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import partial
+from operator import attrgetter, neg
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,12 +23,12 @@ __all__ = ["SCORER_NAMES", "SurvivalScorer", "get_scorer", "scorers"]
 
 
 class _Recipe(NamedTuple):
-    """How a scorer is made: what to predict, which metric to compute, and whether training outcomes enter it."""
+    """How a scorer is made."""
 
-    predict: str
-    metric: Callable[..., Any]
-    weighted_by_censoring: bool
-    sign: float = 1.0
+    predict: str  # the method that predicts
+    metric: Callable[..., Any]  # called with outcomes, predictions and options
+    weighted_by_censoring: bool  # whether the metric reads training outcomes as well
+    value: Callable[[Any], float] = float  # from what the metric returns to a score, greater = better
 
 
 _RECIPES = {
@@ -37,13 +38,13 @@ _RECIPES = {
         "predict_median", partial(concordance_index, ties="exclude", tied_times="exclude"), False
     ),
     "concordance_ipcw": _Recipe("predict", concordance_index_ipcw, True),
-    "auc": _Recipe("predict", cumulative_dynamic_auc, True),
-    "neg_ibs": _Recipe("predict_survival_function", partial(integrated_brier_score, variant="graf"), True, -1.0),
+    "auc": _Recipe("predict", cumulative_dynamic_auc, True, attrgetter("mean")),
+    "neg_ibs": _Recipe("predict_survival_function", partial(integrated_brier_score, variant="graf"), True, neg),
     "neg_ibs_paper": _Recipe(
-        "predict_survival_function", partial(integrated_brier_score, variant="paper"), True, -1.0
+        "predict_survival_function", partial(integrated_brier_score, variant="paper"), True, neg
     ),
     "neg_ibs_authors": _Recipe(
-        "predict_survival_function", partial(integrated_brier_score, variant="authors"), True, -1.0
+        "predict_survival_function", partial(integrated_brier_score, variant="authors"), True, neg
     ),
 }  # fmt: skip
 
@@ -88,10 +89,9 @@ class SurvivalScorer:
         prediction = _predict(estimator, recipe.predict, X)
         options = dict(self.options, sample_weight=sample_weight)
         if not recipe.weighted_by_censoring:
-            return recipe.metric(y, prediction, **options)
+            return recipe.value(recipe.metric(y, prediction, **options))
         y_train, options["train_weight"] = self._training_outcomes(estimator, y, sample_weight)
-        score = recipe.metric(y_train, y, prediction, **options)
-        return recipe.sign * getattr(score, "mean", score)
+        return recipe.value(recipe.metric(y_train, y, prediction, **options))
 
     def __repr__(self) -> str:
         options = "".join(f", {name}={value!r}" for name, value in self.options.items())

@@ -21,6 +21,7 @@ from dipolar._core.concordance import concordance_counts
 from dipolar.curves import check_unreached
 from dipolar.parameters import check_choice, check_number, check_share
 from dipolar.survival import Survival, check_outcome
+from dipolar.threads import one_blas_thread
 from dipolar.tree.frame import node_frame
 from dipolar.tree.growing import grow_tree
 from dipolar.tree.persistence import not_a_model, read_model, write_model
@@ -81,12 +82,13 @@ class BaseSurvivalTree(BaseEstimator):
 
         growing, held_out = rule.hold_out(len(X), rng)
         splitter = self._make_splitter(X.shape[1])
-        seen = X[growing], Survival(survival.time[growing], survival.event[growing]), weight[growing]
-        grown = grow_tree(*seen, splitter, limits, rng, report.growing)
+        seen = X[growing], survival.take(growing), weight[growing]
+        with one_blas_thread():
+            grown = grow_tree(*seen, splitter, limits, rng, report.growing)
+            grow = partial(self._grow_resample, limits)
+            self.pruning_path_ = rule.judge(grown, grow, X, survival, weight, held_out, rng, report.resampling)
         self._warn_about(splitter)
 
-        grow = partial(self._grow_resample, limits)
-        self.pruning_path_ = rule.judge(grown, grow, X, survival, weight, held_out, rng, report.resampling)
         self.grown_ = grown.refill(X, survival, weight) if len(held_out) else grown
         self.unique_times_ = np.unique(survival.time)
         self.event_times_ = np.unique(survival.time[survival.event])
