@@ -45,9 +45,11 @@ def test_equals_the_definition(train, test, variant, data):
     assume(time.max() > 0)
     heights = np.array(data.draw(st.lists(st.sampled_from([0.0, 0.3, 0.5, 1.0]), min_size=5, max_size=5)))
     t = data.draw(st.sampled_from(np.arange(0, time.max(), 0.5)))
-    # A censored last training row keeps G known and positive at t.
-    source = [np.append(a, b) for a, b in zip((train_time, train_event, train_weight), (9.0, False, 1.0))]
     left, name = variant == "left", "graf" if variant == "left" else variant
+    source = [train_time, train_event, train_weight]
+    if name == "graf":
+        # A late training row keeps G known and positive at t; the paper's formula must do without.
+        source = [np.append(a, b) for a, b in zip(source, (9.0, False, 1.0))]
     if name == "authors":
         assume(reference.censoring_at(t, time, event, weight, events_first=False) > 1e-12)
     mine = brier_score(
@@ -82,6 +84,13 @@ def test_the_papers_and_the_authors_integrals(leaves):
     # times <- (e[-1] + e[-length(e)]) / 2; trapezoid / max(d$time), G(time) in both terms
     paper = integrated_brier_score(y, y, (curves, group), variant="paper")
     assert paper == pytest.approx(0.4090588288576311, abs=1e-10)
+
+
+def test_the_paper_replaces_a_zero_by_the_smallest_positive_value():
+    y = survival_outcome([1.0, 2.0, 3.0], [0, 1, 0])
+    # G is 2/3 from time 1 on and 0 from time 3 on, and the row that is followed to time 3 needs its inverse.
+    mine = brier_score(y, y, np.full(3, 0.5), [1.5], variant="paper")
+    assert mine.scores[0] == pytest.approx((0.25 / (2 / 3) + 0.25 / (2 / 3)) / 3)
 
 
 def test_equal_to_scikit_survival(split):

@@ -134,6 +134,22 @@ def test_a_weight_of_two_is_the_row_twice(planar, kernel, standardize):
     np.testing.assert_array_equal(weighted.criterion_path_, repeated.criterion_path_)
 
 
+@pytest.mark.parametrize("kernel", ["linear", "quadratic", "rbf"])
+@pytest.mark.parametrize("cutoff_rule", ["text", "scripts"])
+def test_copies_that_are_too_far_apart_to_be_merged_count_the_same(planar, kernel, cutoff_rule):
+    """Nothing but the arithmetic of weights makes these two equal."""
+    X, y = planar
+    rng = np.random.default_rng(0)
+    weight = rng.integers(1, 4, size=len(X))
+    rows = np.repeat(np.arange(len(X)), weight)
+    copies = X[rows] + 1e-10 * rng.normal(size=(len(rows), 2))
+    settings = {"kernel": kernel, "margin": 0.5, "cutoff_rule": cutoff_rule, "standardize": True}
+    weighted = DipoleSVM(**settings).fit(X, y, sample_weight=weight)
+    repeated = DipoleSVM(**settings).fit(copies, y[rows])
+    assert repeated.cutoffs_ == weighted.cutoffs_
+    close(repeated.decision_function(X), weighted.decision_function(X), tol=1e-4)
+
+
 def test_weights_change_the_surface(planar):
     X, y = planar
     weight = np.where(X[:, 0] > 1.2, 5.0, 1.0)
@@ -141,12 +157,14 @@ def test_weights_change_the_surface(planar):
     assert np.abs(plain.coef_ - weighted.coef_).max() > 1e-3
 
 
-def test_standardize_is_a_fit_to_scaled_covariates(planar):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_standardize_is_a_fit_to_scaled_covariates(planar, weighted):
     X, y = planar
     X = X * [1.0, 1000.0] + [0.0, 5.0]
-    scaled = StandardScaler().fit_transform(X)
-    svm = DipoleSVM(standardize=True).fit(X, y)
-    expected = DipoleSVM().fit(scaled, y)
+    weight = np.where(X[:, 0] > 1.2, 5.0, 1.0) if weighted else None
+    scaled = StandardScaler().fit(X, sample_weight=weight).transform(X)
+    svm = DipoleSVM(standardize=True).fit(X, y, sample_weight=weight)
+    expected = DipoleSVM().fit(scaled, y, sample_weight=weight)
     close(svm.decision_function(X), expected.decision_function(scaled))
     close(svm.support_vectors_, expected.support_vectors_)
 

@@ -118,7 +118,7 @@ def _on_event_times(tables: LifeTables, times: np.ndarray) -> tuple[np.ndarray, 
     """Return the weight at risk and of events of every group at the given times."""
     at_risk, events = np.zeros((len(tables), len(times))), np.zeros((len(tables), len(times)))
     for g, table in enumerate(tables):
-        at_risk[g] = np.append(table.at_risk, 0.0)[np.searchsorted(table.time, times, side="right")]
+        at_risk[g] = np.append(table.at_risk, 0.0)[np.searchsorted(table.time, times, side="left")]
         dying = table.events > 0
         events[g, np.searchsorted(times, table.time[dying])] = table.events[dying]
     return at_risk, events
