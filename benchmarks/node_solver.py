@@ -131,7 +131,7 @@ def make_node(kernel: str, design: str | Design, n: int, max_rank: int | None = 
     factor_seconds = time.perf_counter() - start
     dipoles = Dipoles(check_outcome(sample.y), weight, DipoleRule())
     upward, downward = dipoles.orient(X[:, 0] - np.median(X[:, 0]))
-    margin = pairwise_distance_quantile(X, weight, 0.23, np.random.RandomState(0))
+    margin = pairwise_distance_quantile(X, weight, 0.23, np.random.default_rng(0))
     sigma2 = getattr(function, "sigma2", np.nan)
     return Node(kernel, X, sigma2, factor.features, factor_seconds, upward, downward, margin)
 

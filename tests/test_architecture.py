@@ -15,20 +15,20 @@ ROOT = Path(dipolar.__file__).parent
 # From the innermost outwards. Names on one line do not know of each other.
 LAYERS = (
     ("_core",),
-    ("survival", "parameters", "quantiles"),
+    ("survival", "parameters", "quantiles", "threads"),
     ("validation",),
     ("dipoles", "kernels"),
     ("factors",),
     ("curves",),
     ("node_svm",),
-    ("tree", "metrics"),
+    ("metrics",),
+    ("tree",),
     ("svm", "trees"),
-    ("forests", "model_selection"),
 )
 
 # What surrounds the models. It may import all of them and they import none of it; matplotlib and the packages of the
 # terminal live here only.
-RIM = ("datasets", "simulation", "studies", "plotting", "report", "cli", "__main__")
+RIM = ("datasets", "simulation", "__main__")
 RIM_PACKAGES = {"matplotlib", "typer", "rich", "click"}
 
 # For benchmarks and tests; a solver that is asked for by name may be imported where it is called.
@@ -118,7 +118,7 @@ def test_the_rules_catch_what_they_forbid(tmp_path, monkeypatch):
     bad = tmp_path / "_core" / "bad.py"
     bad.write_text("import pandas\nfrom dipolar.svm import DipoleSVM\ndef draw():\n    import matplotlib.pyplot\n")
     late = tmp_path / "svm.py"
-    late.write_text("import osqp\nfrom dipolar import cli\n")
+    late.write_text("import osqp\nfrom dipolar import datasets\n")
     monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
     for check, path in (
         (test_imports_point_inwards, bad),

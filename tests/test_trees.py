@@ -382,7 +382,7 @@ def test_wrong_arguments_are_named(fitted):
         tree.decision_function(X, 999)
     with pytest.raises(ValueError, match="no comparable pair among its 2 rows"):
         tree.score(X[:2], survival_outcome([1.0, 1.0], [1, 1]))
-    with pytest.raises(ValueError, match="same length, got 3 and 2 rows"):
+    with pytest.raises(ValueError, match=r"risk should have shape \(2,\), one value per row of y"):
         tree.score(X[:3], y[:2])
     with pytest.raises(ValueError, match="leaves none to grow or none to validate"):
         LogRankSurvivalTree(pruning="validation").fit(X[:1], y["time"][:1])

@@ -35,7 +35,7 @@ class Survival:
     def __len__(self) -> int:
         return len(self.time)
 
-    def take(self, rows: np.ndarray) -> Survival:
+    def take(self, rows: np.ndarray | slice) -> Survival:
         """Return the outcomes of the given rows."""
         return Survival(self.time[rows], self.event[rows])
 

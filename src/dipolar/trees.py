@@ -15,6 +15,7 @@ from dipolar.survival import Survival
 from dipolar.tree.dipole_splitter import DIPOLE_SCOPES, THRESHOLDS, DipoleSplitter
 from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.logrank_splitter import LogRankSplitter
+from dipolar.tree.splitter import Splitter
 from dipolar.validation import merge_equal_rows
 
 __all__ = ["DipoleSurvivalTree", "LogRankSurvivalTree"]
@@ -357,7 +358,8 @@ class DipoleSurvivalTree(BaseSurvivalTree):
             )
         return DipoleSplitter(SvmPlan.of(self), self.dipole_scope, self.threshold)
 
-    def _warn_about(self, splitter: DipoleSplitter) -> None:
+    def _warn_about(self, splitter: Splitter) -> None:
+        assert isinstance(splitter, DipoleSplitter)
         self.n_unconverged_ = splitter.ends[SplitStatus.UNCONVERGED]
         if self.n_unconverged_:
             warnings.warn(

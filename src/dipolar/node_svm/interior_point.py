@@ -63,12 +63,9 @@ def iterate_compiled(
     """Run the method in compiled code; returns (w, b) and the number of steps, and overwrites `hinge`."""
     n, rank = features.shape
     solution, scores = np.zeros(rank + 1), np.zeros(n)
-    small, rows = np.empty((3, rank + 1)), np.empty((3, n))
-    matrix = np.empty((rank + 1, rank + 1))
-    iterations = interior_point(
-        features, scale, cost, tol, MAX_NEWTON_STEPS, hinge, matrix, *small, *rows, solution, scores
-    )
-    return solution, iterations
+    scratch = np.empty((rank + 1, rank + 1)), *np.empty((3, rank + 1)), *np.empty((3, n))
+    arguments = features, scale, cost, tol, MAX_NEWTON_STEPS, hinge, *scratch, solution, scores
+    return solution, interior_point(*arguments)
 
 
 def iterate_by_blas(

@@ -17,10 +17,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from dipolar._core.concordance import concordance_counts
 from dipolar.curves import check_unreached
+from dipolar.metrics.concordance import concordance_index
 from dipolar.parameters import check_choice, check_number, check_share
-from dipolar.survival import Survival, check_outcome
+from dipolar.survival import Survival
 from dipolar.threads import one_blas_thread
 from dipolar.tree.frame import node_frame
 from dipolar.tree.growing import grow_tree
@@ -29,7 +29,7 @@ from dipolar.tree.progress import Reporter
 from dipolar.tree.pruning import PRUNING_RULES, PruningPath, PruningRule
 from dipolar.tree.record import Tree
 from dipolar.tree.splitter import GrowthLimits, Splitter
-from dipolar.validation import check_fit_data, check_predict_data, check_sample_weight
+from dipolar.validation import check_fit_data, check_predict_data
 
 __all__ = ["BaseSurvivalTree"]
 
@@ -250,19 +250,7 @@ class BaseSurvivalTree(BaseEstimator):
         A pair is comparable when the earlier time is an event; an event tied with a censoring counts as
         earlier, and two tied events are left out.
         """
-        risk = self.predict(X)
-        survival = check_outcome(y, require_event=False)
-        weight = check_sample_weight(sample_weight, len(survival))
-        if len(risk) != len(survival):
-            raise ValueError(f"X and y should have the same length, got {len(risk)} and {len(survival)} rows.")
-        concordant, discordant, tied = concordance_counts(survival.time, survival.event, risk, weight)
-        comparable = concordant + discordant + tied
-        if comparable == 0:
-            raise ValueError(
-                f"y has no comparable pair among its {len(survival)} rows, and no concordance can be "
-                "computed. At least one event must come before another row's time."
-            )
-        return (concordant + 0.5 * tied) / comparable
+        return concordance_index(y, self.predict(X), sample_weight=sample_weight)
 
     @property
     def n_leaves_(self) -> int:
