@@ -278,10 +278,7 @@ DEGENERATE = {
 @pytest.mark.parametrize("name", DEGENERATE)
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("init", ["median", "quartile", "positive"])
-def test_degenerate_nodes_are_ordinary_results(name, kernel, init, request):
-    if name == "constant covariates" and kernel in ("quadratic", "polynomial"):
-        reason = "centred monomials of constant covariates are 1e-16 rather than 0, and the fit says settled"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
+def test_degenerate_nodes_are_ordinary_results(name, kernel, init):
     X, y, statuses = DEGENERATE[name]
     svm = DipoleSVM(kernel, init=init).fit(X, y)
     assert svm.status_ in statuses

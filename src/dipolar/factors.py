@@ -128,9 +128,7 @@ def factorise(kernel: Kernel, X: np.ndarray, tol: float = 1e-6, max_rank: int | 
 
 
 def _explicit_factor(kernel: Kernel, X: np.ndarray) -> Factor:
-    features = kernel.features(X)
-    centre = features.mean(axis=0)
-    features = np.ascontiguousarray(features - centre)
+    features, centre = _centred(kernel.features(X))
     none = np.empty(0, dtype=np.int64)
     return Factor(kernel, features, centre, none, np.empty((0, X.shape[1])), np.empty((0, 0)), 0.0, True)
 
@@ -160,13 +158,20 @@ def _pivoted_factor(kernel: Kernel, X: np.ndarray, tol: float, max_rank: int) ->
     rows = np.array(basis, dtype=np.int64)
     features = np.ascontiguousarray(columns[: len(rows)].T)
     triangle = np.tril(features[rows])
-    centre = features.mean(axis=0)
-    features -= centre
+    features, centre = _centred(features)
     residual = float(np.abs(remainder).sum() / trace) if trace > 0 else 0.0
     basis_rows = (
         np.concatenate([_basis_row(kernel, X, row) for row in rows]) if len(rows) else np.empty((0, X.shape[1]))
     )
     return Factor(kernel, features, centre, rows, basis_rows, triangle, residual, False)
+
+
+def _centred(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Subtract the column means; a constant column becomes exactly zero, whatever the rounding of its mean."""
+    centre = features.mean(axis=0)
+    centred = np.ascontiguousarray(features - centre)
+    centred[:, np.ptp(features, axis=0) == 0] = 0.0
+    return centred, centre
 
 
 def _basis_row(kernel: Kernel, X: np.ndarray, row: int) -> np.ndarray:

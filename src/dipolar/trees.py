@@ -12,7 +12,7 @@ from dipolar.node_svm.plan import SvmPlan
 from dipolar.node_svm.reorientation import SplitStatus
 from dipolar.parameters import check_choice, check_number, count_features
 from dipolar.survival import Survival
-from dipolar.tree.dipole_splitter import DIPOLE_SCOPES, THRESHOLDS, DipoleSplitter
+from dipolar.tree.dipole_splitter import DIPOLE_SCOPES, THRESHOLDS, DipoleSplitter, RootMemory
 from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.logrank_splitter import LogRankSplitter
 from dipolar.tree.splitter import Splitter
@@ -344,6 +344,11 @@ class DipoleSurvivalTree(BaseSurvivalTree):
         self.random_state = random_state
         self.verbose = verbose
 
+    def remember(self, memory: RootMemory) -> DipoleSurvivalTree:
+        """Share with other trees what does not depend on kappa; used when kappa is tuned."""
+        self._memory = memory
+        return self
+
     def _arrange(self, X: np.ndarray, survival: Survival, weight: np.ndarray):
         """Add up equal rows, so that a weight of 2 and the row twice are the same problem to the last bit."""
         return merge_equal_rows(X, survival, weight)[:3]
@@ -356,7 +361,7 @@ class DipoleSurvivalTree(BaseSurvivalTree):
                 "kernel='precomputed' is not for trees, which are grown on parts and resamples of the rows. Pass the "
                 "kernel as a callable, or split a single node with DipoleSVM."
             )
-        return DipoleSplitter(SvmPlan.of(self), self.dipole_scope, self.threshold)
+        return DipoleSplitter(SvmPlan.of(self), self.dipole_scope, self.threshold, getattr(self, "_memory", None))
 
     def _warn_about(self, splitter: Splitter) -> None:
         assert isinstance(splitter, DipoleSplitter)

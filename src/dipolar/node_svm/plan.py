@@ -6,7 +6,7 @@ every node of a tree.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -117,9 +117,27 @@ class NodeSvm:
             return X
         return (X - self.mean) / self.scale
 
-    def split(self, X: np.ndarray, weight: np.ndarray, dipoles: Dipoles, rng: np.random.Generator) -> NodeSplit:
-        """Find the surface that parts the mixed dipoles of these (scaled) rows and keeps the pure ones together."""
-        factor = factorise(self.kernel, X, self.factor_tol, self.max_rank)
+    def with_kappa(self, kappa: float) -> NodeSvm:
+        """The same machine with another price of the dipole loss."""
+        return replace(self, settings=replace(self.settings, kappa=kappa))
+
+    def factorise(self, X: np.ndarray) -> Factor:
+        """Factor the kernel on (scaled) rows."""
+        return factorise(self.kernel, X, self.factor_tol, self.max_rank)
+
+    def split(
+        self,
+        X: np.ndarray,
+        weight: np.ndarray,
+        dipoles: Dipoles,
+        rng: np.random.Generator,
+        factor: Factor | None = None,
+    ) -> NodeSplit:
+        """Find the surface that parts the mixed dipoles of these (scaled) rows and keeps the pure ones together.
+
+        `factor` is the kernel's on the same rows, if it is known already.
+        """
+        factor = self.factorise(X) if factor is None else factor
         settled = settle(factor.features, X, weight, dipoles, self.settings, rng)
         surface = factor.surface(settled.solution.weights, settled.solution.intercept)
         boundary = find_boundary(settled.solution.scores, SURFACE_FRACTION * self.settings.margin)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
 
 import numpy as np
 
 from dipolar.dipoles import Cutoffs, Dipoles, score_levels
-from dipolar.factors import Surface
+from dipolar.factors import Factor, Surface
 from dipolar.node_svm.plan import NodeSvm, SvmPlan
 from dipolar.node_svm.reorientation import SplitStatus
 from dipolar.survival import Survival
@@ -16,13 +18,41 @@ from dipolar.tree.logrank_splitter import best_threshold
 from dipolar.tree.splitter import GrowthLimits, NodeRows, Split, Splitter, split_logrank
 from dipolar.tree.surfaces import SurfaceCut, Surfaces, surface_shares
 
-__all__ = ["DIPOLE_SCOPES", "THRESHOLDS", "DipoleSplitter"]
+__all__ = ["DIPOLE_SCOPES", "THRESHOLDS", "DipoleSplitter", "RootMemory"]
 
 DIPOLE_SCOPES = ("root", "node")
 THRESHOLDS = ("svm", "logrank")
 
 # With these ends of the search there is nothing to split.
 NO_SURFACE = (SplitStatus.NO_MIXED_DIPOLES, SplitStatus.ONE_SIDED, SplitStatus.CONSTANT)
+
+
+@dataclass(frozen=True)
+class _Root:
+    """What a tree learns from all its rows before it splits the first node."""
+
+    X: np.ndarray  # scaled
+    cutoffs: Cutoffs | None  # None where each node has its own
+    svm: NodeSvm
+    factor: Factor
+
+
+class RootMemory:
+    """Keeps what trees that differ in kappa alone have in common, for as long as they are grown on the same rows."""
+
+    def __init__(self) -> None:
+        self._key: object = None
+        self._root: _Root | None = None
+
+    def recall(self, plan: SvmPlan, arrays: Sequence[np.ndarray], learn: Callable[[], _Root]) -> _Root:
+        """Return the root of a tree with this plan on these arrays, learnt now or before."""
+        digest = blake2b()
+        for array in arrays:
+            digest.update(array.tobytes())
+        key = replace(plan, kappa=1.0), arrays[0].shape, digest.digest()
+        if self._root is None or self._key != key:
+            self._key, self._root = key, learn()
+        return self._root
 
 
 class DipoleSplitter(Splitter):
@@ -35,6 +65,8 @@ class DipoleSplitter(Splitter):
         Whether the cut-offs of time gaps are those of the whole training set or of each node's own rows.
     threshold : {"svm", "logrank"}
         Whether to cut at score 0 or where the log-rank statistic along the score is largest.
+    memory : RootMemory, default=None
+        Shared by the splitters of trees that differ in kappa alone.
 
     Attributes
     ----------
@@ -42,8 +74,11 @@ class DipoleSplitter(Splitter):
         How often the search ended in which :class:`SplitStatus`.
     """
 
-    def __init__(self, plan: SvmPlan, dipole_scope: str = "root", threshold: str = "svm") -> None:
+    def __init__(
+        self, plan: SvmPlan, dipole_scope: str = "root", threshold: str = "svm", memory: RootMemory | None = None
+    ) -> None:
         self.plan, self.dipole_scope, self.threshold = plan, dipole_scope, threshold
+        self.memory = RootMemory() if memory is None else memory
 
     def begin(
         self,
@@ -54,11 +89,15 @@ class DipoleSplitter(Splitter):
         rng: np.random.Generator,
     ) -> None:
         self._rule = self.plan.dipole_rule()
-        self._cutoffs: Cutoffs | None = None
-        if self.dipole_scope == "root":
-            self._cutoffs = Dipoles(survival, weight, self._rule).cutoffs
-        self._svm: NodeSvm = self.plan.learn(X, weight, rng)
-        self._X, self._survival, self._weight = self._svm.scaled(X), survival, weight
+        own = rng.spawn(1)[0]  # what is drawn for the root leaves no trace, whether it is drawn or remembered
+        root = self.memory.recall(
+            self.plan,
+            (X, survival.time, survival.event, weight),
+            lambda: self._learn_root(X, survival, weight, own),
+        )
+        self._svm = root.svm.with_kappa(self.plan.kappa)
+        self._root_factor, self._cutoffs = root.factor, root.cutoffs
+        self._X, self._survival, self._weight = root.X, survival, weight
         self._limits = limits
         self.ends: Counter[SplitStatus] = Counter()
 
@@ -68,7 +107,8 @@ class DipoleSplitter(Splitter):
         if not dipoles.has_mixed:
             self.ends[SplitStatus.NO_MIXED_DIPOLES] += 1
             return None
-        found = self._svm.split(X, weight, dipoles, rng)
+        factor = self._root_factor if len(node.rows) == len(self._X) else None
+        found = self._svm.split(X, weight, dipoles, rng, factor)
         self.ends[found.settled.status] += 1
         if found.settled.status in NO_SURFACE or found.surface.is_flat:
             return None
@@ -82,6 +122,12 @@ class DipoleSplitter(Splitter):
 
     def freeze(self, cuts: Sequence[SurfaceCut | None]) -> Surfaces:
         return Surfaces.collect(cuts, self._svm.kernel, self._X.shape[1], self._svm.mean, self._svm.scale)
+
+    def _learn_root(self, X: np.ndarray, survival: Survival, weight: np.ndarray, rng: np.random.Generator) -> _Root:
+        svm = self.plan.learn(X, weight, rng)
+        cutoffs = Dipoles(survival, weight, self._rule).cutoffs if self.dipole_scope == "root" else None
+        X = svm.scaled(X)
+        return _Root(X, cutoffs, svm, svm.factorise(X))
 
     def _cut_by_logrank(self, surface: Surface, X: np.ndarray, survival: Survival, weight: np.ndarray) -> Split | None:
         """Move the surface to the best cut along its score, half-way between the rows on either side.

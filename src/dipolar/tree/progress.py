@@ -23,6 +23,9 @@ class Reporter:
     def resampling(self, done: int, n_bootstraps: int) -> None:
         self._say(f"pruning: {done} of {n_bootstraps} bootstrap trees", finished=done == n_bootstraps)
 
+    def searching(self, done: int, n_paths: int) -> None:
+        self._say(f"tuning: {done} of {n_paths} paths in kappa", finished=done == n_paths)
+
     def _say(self, line: str, finished: bool) -> None:
         now = time.monotonic()
         if self._silent or not (finished or now - self._last >= REPORT_EVERY):

@@ -1,0 +1,352 @@
+"""`DipoleSurvivalTreeCV`: a dipole tree that tunes itself by cross-validation."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning, FitFailedWarning, UndefinedMetricWarning
+from sklearn.model_selection import ParameterGrid, StratifiedKFold, check_cv
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from dipolar.metrics.scorers import get_scorer
+from dipolar.survival import survival_outcome
+from dipolar.tree.dipole_splitter import RootMemory
+from dipolar.tree.progress import Reporter
+from dipolar.trees import DipoleSurvivalTree
+from dipolar.validation import check_fit_data
+
+__all__ = ["DipoleSurvivalTreeCV"]
+
+# log(kappa) from a surface that is nearly flat to one that follows every dipole.
+DEFAULT_ETA = tuple(np.arange(-8.0, 4.5, 1.0))
+
+# What a tree is grown with unless the user says otherwise: see `estimator`.
+DEFAULT_TREE = {
+    "standardize": True,
+    "init": "quartile",
+    "min_samples_split": 20,
+    "min_samples_leaf": 10,
+    "pruning": "fixed",
+    "alpha": 4.0,
+}
+
+
+@dataclass(frozen=True)
+class _Score:
+    """One tree, grown on one training fold and scored on its test fold."""
+
+    scores: dict[str, float]
+    n_leaves: int
+    seconds: float
+
+
+class DipoleSurvivalTreeCV(BaseEstimator):
+    """A dipole survival tree whose kernel and kappa are chosen by cross-validation.
+
+    Every candidate is grown and pruned on each training fold and scored on the test fold; the candidate with the best
+    mean score is fitted to all rows.
+
+    Parameters
+    ----------
+    kernel : str, callable or sequence of them, default=("linear", "quadratic", "rbf")
+        The kernels to choose from.
+    eta : sequence of float, default=None
+        The values of log(kappa) to choose from; None is -8, -7, ..., 4. (The paper's grid is -4 to 4 by 0.5. By its
+        concordance the best value often lies at the lower end of that, or below.)
+    param_grid : dict, default=None
+        Further parameters of :class:`~dipolar.DipoleSurvivalTree` to choose, each with the list of its values, such as
+        ``{"min_samples_leaf": [5, 20], "mixed_quantile": [0.6, 0.75]}``.
+    estimator : DipoleSurvivalTree, default=None
+        The tree that candidates are copies of. None is a tree with standardised covariates, quartile starts, at least
+        20 rows to split and 10 in a leaf, and pruning at a fixed price of 4.
+    cv : int, splitter or iterable, default=5
+        Folds. A number means so many folds, shuffled by `random_state` and with equal shares of events.
+    scoring : str, callable, or sequence of str, default="concordance"
+        Names of `dipolar.metrics.SCORER_NAMES`, or a function of (estimator, X, y); greater is better. All are
+        reported; the first one chooses. "concordance" is Harrell's, "concordance_paper" the paper's, "neg_ibs" the
+        integrated Brier score with its sign turned.
+    one_standard_error : bool, default=False
+        Whether to take, instead of the best candidate, the smallest whose mean score is within one standard error of
+        it: fewest leaves on average, then the smallest kappa.
+    n_jobs : int, default=None
+        Number of workers over folds and kernels. The result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds and of the trees. All candidates meet the same folds and seeds.
+    verbose : int, default=0
+        Whether to print progress.
+
+    Attributes
+    ----------
+    best_estimator_ : DipoleSurvivalTree
+        The chosen tree, fitted to all rows. Prediction, `score` and `save` are its own.
+    best_params_ : dict
+        Its tuned parameters.
+    best_kappa_, best_score_ : float
+        Its kappa, and its mean score over the folds.
+    best_index_ : int
+        Its row in `cv_results_`.
+    cv_results_ : DataFrame
+        One row per candidate: its parameters, `eta`, mean, standard deviation (`std_test_...`) and single values of
+        each score, mean number of leaves and mean seconds to fit.
+    scorer_names_ : list of str
+        The scores, the choosing one first.
+
+    Notes
+    -----
+    Ties: of candidates with equal mean scores the one with fewer leaves is taken, then the one with the smaller kappa.
+    A tree of one leaf orders no pair; concordances give it 0.5 and it takes part like any other. A score that is not
+    defined on a fold (no comparable pair in it, say) is NaN there, with a warning, and so is the mean of the
+    candidate, which is then not chosen. That no candidate is left is an error.
+
+    What depends on a fold alone (the cut-offs of its time gaps, the scale of its covariates, margin, width and factor
+    of the kernel at the root) is computed once for all values of kappa. Nothing else is carried from one kappa to the
+    next, so that the result is that of a grid search.
+
+    Examples
+    --------
+    >>> from dipolar import DipoleSurvivalTreeCV
+    >>> from dipolar.datasets import load_remission
+    >>> X, y = load_remission(return_X_y=True)
+    >>> tuned = DipoleSurvivalTreeCV(kernel="linear", eta=[-2, 0, 2], random_state=0).fit(X, y)
+    >>> tuned.cv_results_.shape[0]
+    3
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel=("linear", "quadratic", "rbf"),
+        eta=None,
+        param_grid=None,
+        estimator=None,
+        cv=5,
+        scoring="concordance",
+        one_standard_error=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.kernel = kernel
+        self.eta = eta
+        self.param_grid = param_grid
+        self.estimator = estimator
+        self.cv = cv
+        self.scoring = scoring
+        self.one_standard_error = one_standard_error
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DipoleSurvivalTreeCV:
+        """Choose a candidate by cross-validation and fit it to all rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Covariates; no missing values.
+        y : survival outcome
+            In any form that the trees take.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts when a tree is grown. Scores on test folds count rows once.
+        """
+        checked, survival, weight = check_fit_data(self, X, y, sample_weight)
+        outcome = survival_outcome(survival.time, survival.event)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        families, kappas = self._families(), np.exp(self._eta())
+        scorers = self._scorers()
+        folds = list(self._splitter(seed).split(checked, survival.event))
+
+        template = self._template().set_params(random_state=seed)
+        paths = self._score_paths(template, families, kappas, checked, outcome, weight, folds, scorers)
+        self.scorer_names_ = list(scorers)
+        self.cv_results_ = _tabulate(families, kappas, paths, self.scorer_names_, len(folds))
+        self._choose(families, kappas)
+        chosen = clone(template).set_params(**self.best_params_)
+        self.best_estimator_ = chosen.fit(self._with_names(checked), outcome, weight)
+        return self
+
+    # Prediction is the chosen tree's.
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict a risk with the chosen tree: the higher, the earlier."""
+        return self._tree().predict(X)
+
+    def predict_survival_function(self, X: Any, return_array: bool = False) -> np.ndarray:
+        """Predict survival functions with the chosen tree."""
+        return self._tree().predict_survival_function(X, return_array)
+
+    def predict_cumulative_hazard_function(self, X: Any, return_array: bool = False) -> np.ndarray:
+        """Predict cumulative hazard functions with the chosen tree."""
+        return self._tree().predict_cumulative_hazard_function(X, return_array)
+
+    def predict_median(self, X: Any, unreached: str = "inf") -> np.ndarray:
+        """Predict median survival times with the chosen tree."""
+        return self._tree().predict_median(X, unreached)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return Harrell's concordance index of the chosen tree."""
+        return self._tree().score(X, y, sample_weight)
+
+    @property
+    def unique_times_(self) -> np.ndarray:
+        """The distinct times of the training data."""
+        return self._tree().unique_times_
+
+    @property
+    def n_leaves_(self) -> int:
+        """Number of leaves of the chosen tree."""
+        return self._tree().n_leaves_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.positive_only = True
+        return tags
+
+    # What is searched.
+
+    def _template(self) -> DipoleSurvivalTree:
+        return DipoleSurvivalTree(**DEFAULT_TREE) if self.estimator is None else clone(self.estimator)
+
+    def _eta(self) -> np.ndarray:
+        eta = np.asarray(DEFAULT_ETA if self.eta is None else self.eta, dtype=np.float64)
+        if eta.ndim != 1 or not len(eta) or not np.isfinite(eta).all():
+            raise ValueError(
+                f"eta must be a list of finite values of log(kappa), got {self.eta!r}. np.arange(-8, 5) is the default."
+            )
+        return np.unique(eta)
+
+    def _families(self) -> list[dict[str, Any]]:
+        """All candidates but for their kappa."""
+        single = isinstance(self.kernel, str) or callable(self.kernel)
+        kernels = [self.kernel] if single else list(self.kernel)
+        if not kernels:
+            raise ValueError("kernel must name at least one kernel, got an empty list.")
+        grid = {} if self.param_grid is None else self.param_grid
+        known = self._template().get_params()
+        for name in grid:
+            if name not in known or name in ("kernel", "kappa"):
+                raise ValueError(
+                    f"param_grid must name parameters of DipoleSurvivalTree other than kernel and kappa, got {name!r}. "
+                    "Those two are tuned by kernel= and eta=."
+                )
+        return [{"kernel": kernel, **others} for kernel in kernels for others in ParameterGrid(grid)]
+
+    def _splitter(self, seed: int) -> Any:
+        if isinstance(self.cv, int | np.integer):
+            return StratifiedKFold(int(self.cv), shuffle=True, random_state=seed)
+        return check_cv(self.cv)
+
+    def _scorers(self) -> dict[str, Any]:
+        if callable(self.scoring):
+            return {getattr(self.scoring, "__name__", "score"): self.scoring}
+        if isinstance(self.scoring, Mapping):
+            return dict(self.scoring)
+        names: Sequence[str] = [self.scoring] if isinstance(self.scoring, str) else list(self.scoring)
+        return {name: get_scorer(name) for name in names}
+
+    # The search.
+
+    def _score_paths(self, template, families, kappas, X, y, weight, folds, scorers) -> list[list[_Score]]:
+        """Score every path in kappa: one list for each family and fold, in that order."""
+        report = Reporter(self.verbose)
+        tasks = [
+            delayed(_score_path)(clone(template).set_params(**family), kappas, X, y, weight, fold, scorers)
+            for family in families
+            for fold in folds
+        ]
+        paths = []
+        for path in Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks):
+            paths.append(path)
+            report.searching(len(paths), len(tasks))
+        return paths
+
+    def _choose(self, families: list[dict[str, Any]], kappas: np.ndarray) -> None:
+        table, name = self.cv_results_, self.scorer_names_[0]
+        mean = table[f"mean_test_{name}"]
+        if mean.isna().all():
+            raise ValueError(
+                f"No candidate could be scored by {name!r} on every fold. Use fewer folds, or folds with equal shares "
+                "of events."
+            )
+        bar = mean.max()
+        if self.one_standard_error:
+            spread = table[f"std_test_{name}"][mean.idxmax()]
+            n_folds = sum(column.startswith("split") and column.endswith(f"_{name}") for column in table)
+            bar -= spread / np.sqrt(n_folds)
+        near = table[mean >= bar]
+        self.best_index_ = int(near.sort_values(["mean_n_leaves", "kappa"], kind="stable").index[0])
+        family, step = divmod(self.best_index_, len(kappas))
+        self.best_kappa_ = float(kappas[step])
+        self.best_params_ = {**families[family], "kappa": self.best_kappa_}
+        self.best_score_ = float(mean[self.best_index_])
+
+    def _with_names(self, X: np.ndarray) -> Any:
+        """Give the checked covariates their names back, if they had any."""
+        names = getattr(self, "feature_names_in_", None)
+        return X if names is None else pd.DataFrame(X, columns=names)
+
+    def _tree(self) -> DipoleSurvivalTree:
+        check_is_fitted(self)
+        return self.best_estimator_
+
+
+def _score_path(tree, kappas, X, y, weight, fold, scorers) -> list[_Score]:
+    """Grow and score one tree for each kappa on one fold; what does not depend on kappa is done once."""
+    train, test = fold
+    memory = RootMemory()
+    path = []
+    for kappa in kappas:
+        candidate = clone(tree).set_params(kappa=float(kappa)).remember(memory)
+        with warnings.catch_warnings():
+            # Of single candidates neither says anything to the user: the chosen tree tells the first itself, and the
+            # second is what the rule for trees of one leaf is about.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            start = time.perf_counter()
+            candidate.fit(X[train], y[train], weight[train])
+            seconds = time.perf_counter() - start
+            scores = {name: _score(name, scorer, candidate, X[test], y[test]) for name, scorer in scorers.items()}
+        path.append(_Score(scores, candidate.n_leaves_, seconds))
+    return path
+
+
+def _score(name: str, scorer: Any, tree: DipoleSurvivalTree, X: np.ndarray, y: np.ndarray) -> float:
+    """Score a fold; NaN with a warning where the score is not defined on it."""
+    try:
+        return float(scorer(tree, X, y))
+    except ValueError as error:
+        warnings.warn(
+            f"{name!r} is not defined on a test fold of {len(X)} rows: {error}", FitFailedWarning, stacklevel=2
+        )
+        return np.nan
+
+
+def _tabulate(
+    families: list[dict[str, Any]], kappas: np.ndarray, paths: list[list[_Score]], names: list[str], n_folds: int
+) -> pd.DataFrame:
+    """One row per candidate; `paths` holds the folds of the first family first."""
+    records = []
+    for number, family in enumerate(families):
+        of_family = paths[number * n_folds : (number + 1) * n_folds]
+        for step, kappa in enumerate(kappas):
+            cells = [path[step] for path in of_family]
+            record = {**family, "kappa": kappa, "eta": np.log(kappa)}
+            for name in names:
+                values = np.array([cell.scores[name] for cell in cells])
+                record[f"mean_test_{name}"] = values.mean()
+                record[f"std_test_{name}"] = values.std(ddof=1) if n_folds > 1 else 0.0
+                record |= {f"split{fold}_test_{name}": value for fold, value in enumerate(values)}
+            record["mean_n_leaves"] = np.mean([cell.n_leaves for cell in cells])
+            record["mean_fit_time"] = np.mean([cell.seconds for cell in cells])
+            records.append(record)
+    return pd.DataFrame.from_records(records)
