@@ -17,7 +17,7 @@ from sklearn.model_selection import ParameterGrid, StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from dipolar.metrics.scorers import get_scorer
+from dipolar.metrics.scorers import SurvivalScorer, get_scorer
 from dipolar.survival import survival_outcome
 from dipolar.tree.dipole_splitter import RootMemory
 from dipolar.tree.progress import Reporter
@@ -156,9 +156,9 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         y : survival outcome
             In any form that the trees take.
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts when a tree is grown. Scores on test folds count rows once.
+            How often each row counts, when a tree is grown and when it is scored. A scorer of your own is not told.
         """
-        checked, survival, weight = check_fit_data(self, X, y, sample_weight)
+        checked, survival, weight = check_fit_data(self, X, y, sample_weight, drop_unseen=False)
         outcome = survival_outcome(survival.time, survival.event)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         families, kappas = self._families(), np.exp(self._eta())
@@ -315,15 +315,19 @@ def _score_path(tree, kappas, X, y, weight, fold, scorers) -> list[_Score]:
             start = time.perf_counter()
             candidate.fit(X[train], y[train], weight[train])
             seconds = time.perf_counter() - start
-            scores = {name: _score(name, scorer, candidate, X[test], y[test]) for name, scorer in scorers.items()}
+            scores = {
+                name: _score(name, scorer, candidate, X[test], y[test], weight[test])
+                for name, scorer in scorers.items()
+            }
         path.append(_Score(scores, candidate.n_leaves_, seconds))
     return path
 
 
-def _score(name: str, scorer: Any, tree: DipoleSurvivalTree, X: np.ndarray, y: np.ndarray) -> float:
+def _score(name: str, scorer: Any, tree: DipoleSurvivalTree, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
     """Score a fold; NaN with a warning where the score is not defined on it."""
+    options = {"sample_weight": weight} if isinstance(scorer, SurvivalScorer) else {}
     try:
-        return float(scorer(tree, X, y))
+        return float(scorer(tree, X, y, **options))
     except ValueError as error:
         warnings.warn(
             f"{name!r} is not defined on a test fold of {len(X)} rows: {error}", FitFailedWarning, stacklevel=2

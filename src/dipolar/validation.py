@@ -16,11 +16,18 @@ COLUMNS_SHOWN = 8
 
 
 def check_fit_data(
-    estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, allow_nan: bool = False
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    allow_nan: bool = False,
+    drop_unseen: bool = True,
 ) -> tuple[np.ndarray, Survival, np.ndarray]:
     """Check what `fit` was given; return float64 covariates, outcomes and weights of equal length.
 
-    Rows of weight zero are absent from the result: a weight counts how often a row was seen.
+    A weight counts how often a row was seen, so rows of weight zero are absent from the result, unless `drop_unseen` is
+    False because row numbers (of folds, say) have to keep their meaning.
     """
     X = validate_data(estimator, X, dtype=np.float64, order="C", ensure_all_finite=False)
     _require_finite(X, getattr(estimator, "feature_names_in_", None), allow_nan)
@@ -29,11 +36,12 @@ def check_fit_data(
     weight = check_sample_weight(sample_weight, len(X))
 
     seen = weight > 0
-    if not seen.all():
-        X, survival, weight = X[seen], survival.take(seen), weight[seen]
-    if not len(weight):
+    if not seen.any():
         raise ValueError("sample_weight is zero in every row. At least one row needs a positive weight.")
-    return X, check_outcome(survival), weight
+    check_outcome(survival.take(seen))
+    if drop_unseen and not seen.all():
+        return X[seen], survival.take(seen), weight[seen]
+    return X, survival, weight
 
 
 def check_predict_data(estimator: Any, X: Any, *, allow_nan: bool = False) -> np.ndarray:

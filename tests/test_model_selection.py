@@ -1,0 +1,182 @@
+"""Tuning: the answer of a grid search, stated rules for ties, failures that end in a number or a clear error."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import FitFailedWarning
+from sklearn.model_selection import GridSearchCV, KFold, RandomizedSearchCV, StratifiedKFold
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from dipolar import DipoleSurvivalTree, DipoleSurvivalTreeCV, survival_outcome
+from dipolar.datasets import load_remission, load_whas500
+from dipolar.metrics import get_scorer
+from dipolar.tree.dipole_splitter import RootMemory
+
+TREE = DipoleSurvivalTree(standardize=True, min_samples_leaf=5, pruning="fixed", max_rank=20)
+
+
+@parametrize_with_checks([DipoleSurvivalTreeCV(kernel="linear", eta=[-2.0, 1.0], cv=2)])
+def test_scikit_learn_accepts_it(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def whas500():
+    return load_whas500(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def tuned(whas500):
+    search = DipoleSurvivalTreeCV(
+        kernel=("linear", "rbf"), eta=[-6, -3, 0], estimator=TREE, scoring=("concordance", "neg_ibs"), random_state=0
+    )
+    return search.fit(*whas500)
+
+
+def test_it_is_a_grid_search(whas500, tuned):
+    """What is shared between values of kappa changes nothing."""
+    X, y = whas500
+    seed = int(np.random.RandomState(0).randint(2**31 - 1))
+    folds = StratifiedKFold(5, shuffle=True, random_state=seed).split(X, y["event"])
+    grid = GridSearchCV(
+        clone(TREE).set_params(random_state=seed),
+        {"kernel": ["linear", "rbf"], "kappa": np.exp([-6.0, -3.0, 0.0])},
+        cv=list(folds),
+        scoring=get_scorer("concordance"),
+    ).fit(X, y)
+    ours = tuned.cv_results_.sort_values(["kernel", "kappa"])["mean_test_concordance"]
+    order = np.lexsort((grid.cv_results_["param_kappa"].astype(float), grid.cv_results_["param_kernel"].astype(str)))
+    np.testing.assert_allclose(ours, grid.cv_results_["mean_test_score"][order], rtol=1e-12)
+    assert tuned.best_kappa_ == grid.best_params_["kappa"]
+    assert tuned.best_params_["kernel"] == grid.best_params_["kernel"]
+    assert tuned.best_score_ == pytest.approx(grid.best_score_)
+
+
+def test_results_are_a_table(tuned):
+    table = tuned.cv_results_
+    assert len(table) == 6
+    splits = table[[f"split{fold}_test_neg_ibs" for fold in range(5)]]
+    np.testing.assert_allclose(splits.mean(axis=1), table["mean_test_neg_ibs"])
+    np.testing.assert_allclose(splits.std(axis=1), table["std_test_neg_ibs"])
+    np.testing.assert_allclose(np.exp(table["eta"]), table["kappa"])
+    assert (table["mean_fit_time"] > 0).all()
+    assert (table["mean_n_leaves"] >= 1).all()
+
+
+def test_chosen_tree_is_the_candidate_fitted_to_all_rows(whas500, tuned):
+    X, y = whas500
+    by_hand = clone(TREE).set_params(**tuned.best_params_).fit(X, y)
+    np.testing.assert_array_equal(tuned.predict(X), by_hand.predict(X))
+    assert list(tuned.best_estimator_.feature_names_in_) == list(X.columns)
+    assert tuned.n_leaves_ == by_hand.n_leaves_
+    assert tuned.score(X, y) == by_hand.score(X, y)
+
+
+def test_number_of_workers_does_not_matter(whas500, tuned):
+    parallel = clone(tuned).set_params(n_jobs=2).fit(*whas500)
+    drop = ["mean_fit_time"]
+    assert parallel.cv_results_.drop(columns=drop).equals(tuned.cv_results_.drop(columns=drop))
+
+
+def test_one_standard_error_takes_the_smallest_tree_that_is_nearly_as_good(whas500, tuned):
+    modest = clone(tuned).set_params(one_standard_error=True).fit(*whas500)
+    table, best = tuned.cv_results_, tuned.cv_results_.loc[tuned.best_index_]
+    bar = best["mean_test_concordance"] - best["std_test_concordance"] / np.sqrt(5)
+    allowed = table[table["mean_test_concordance"] >= bar]
+    assert len(allowed) > 1
+    chosen = table.loc[modest.best_index_]
+    assert chosen["mean_n_leaves"] == allowed["mean_n_leaves"].min()
+    assert chosen["mean_test_concordance"] >= bar
+
+
+def test_equal_scores_give_the_smallest_kappa(whas500):
+    """With kappa this small every tree is a single leaf and scores 0.5."""
+    tied = DipoleSurvivalTreeCV(kernel="linear", eta=[-30, -28, -29], cv=3, random_state=0).fit(*whas500)
+    assert (tied.cv_results_["mean_test_concordance"] == 0.5).all()
+    assert tied.best_kappa_ == pytest.approx(np.exp(-30))
+    assert tied.n_leaves_ == 1
+
+
+def test_one_leaf_trees_score_one_half_by_the_paper_s_concordance(whas500):
+    tied = DipoleSurvivalTreeCV(kernel="linear", eta=[-30], cv=3, scoring="concordance_paper").fit(*whas500)
+    assert tied.best_score_ == 0.5
+
+
+def test_further_parameters_are_tuned(whas500):
+    grid = {"min_samples_leaf": [5, 60], "threshold": ["svm", "logrank"]}
+    search = DipoleSurvivalTreeCV(kernel="linear", eta=[-3], param_grid=grid, cv=2, random_state=0).fit(*whas500)
+    assert len(search.cv_results_) == 4
+    assert set(search.best_params_) == {"kernel", "kappa", "min_samples_leaf", "threshold"}
+    assert search.best_estimator_.min_samples_leaf == search.best_params_["min_samples_leaf"]
+
+
+def test_scikit_learn_s_own_searches_work(whas500):
+    X, y = whas500
+    search = RandomizedSearchCV(
+        TREE, {"kappa": [1e-3, 1e-1], "mixed_quantile": [0.6, 0.75]}, n_iter=2, cv=2, random_state=0
+    )
+    assert search.fit(X, y).best_score_ > 0.5
+
+
+def test_halving_search_works(whas500):
+    from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+    from sklearn.model_selection import HalvingGridSearchCV
+
+    X, y = whas500
+    search = HalvingGridSearchCV(TREE, {"kappa": [1e-3, 1e-2, 1e-1]}, cv=2, random_state=0, min_resources=150)
+    assert search.fit(X, y).best_params_["kappa"] in (1e-3, 1e-2, 1e-1)
+
+
+def test_test_times_beyond_the_training_times():
+    """Sorted by time and cut in two: the Brier score truncates its grid and the concordance does not mind."""
+    X, y = load_remission(return_X_y=True)
+    order = np.argsort(y["time"], kind="stable")
+    early, late = np.array_split(order, 2)
+    search = DipoleSurvivalTreeCV(kernel="linear", eta=[-2, 2], cv=[(early, late)]).fit(X, y)
+    assert np.isfinite(search.best_score_)
+    with (
+        pytest.warns(FitFailedWarning, match="'neg_ibs' is not defined on a test fold"),
+        pytest.raises(ValueError, match="No candidate could be scored by 'neg_ibs' on every fold"),
+    ):
+        DipoleSurvivalTreeCV(kernel="linear", eta=[-2], cv=[(early, late)], scoring="neg_ibs").fit(X, y)
+
+
+def test_a_fold_without_events():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = survival_outcome(rng.exponential(size=60), np.arange(60) < 40)
+    with (
+        pytest.warns(FitFailedWarning, match="not defined on a test fold of 20 rows"),
+        pytest.raises(
+            ValueError, match=r"No candidate could be scored by 'concordance' on every fold\. Use fewer folds"
+        ),
+    ):
+        DipoleSurvivalTreeCV(kernel="linear", eta=[0], cv=KFold(3)).fit(X, y)
+    # Folds of equal shares of events, the default, have no such fold.
+    assert np.isfinite(DipoleSurvivalTreeCV(kernel="linear", eta=[0], cv=3).fit(X, y).best_score_)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"eta": []}, r"eta must be a list of finite values of log\(kappa\), got \[\]"),
+        ({"eta": [np.inf]}, "eta must be a list of finite values"),
+        ({"kernel": []}, "kernel must name at least one kernel"),
+        ({"param_grid": {"kappa": [1]}}, "param_grid must name parameters .* other than kernel and kappa, got 'kappa'"),
+        ({"param_grid": {"depth": [1]}}, "got 'depth'"),
+        ({"scoring": "accuracy"}, "accuracy"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message, whas500):
+    with pytest.raises(ValueError, match=message):
+        DipoleSurvivalTreeCV(**parameters).fit(*whas500)
+
+
+def test_memory_forgets_other_rows(whas500):
+    X, y = whas500
+    memory = RootMemory()
+    half = DipoleSurvivalTree(kernel="rbf", max_depth=2, max_rank=20).remember(memory).fit(X[:200], y[:200])
+    full = DipoleSurvivalTree(kernel="rbf", max_depth=2, max_rank=20).remember(memory).fit(X, y)
+    for tree, rows in ((half, slice(0, 200)), (full, slice(None))):
+        fresh = clone(tree).fit(X[rows], y[rows])
+        np.testing.assert_array_equal(tree.predict(X), fresh.predict(X))
