@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
+from joblib import delayed
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning, FitFailedWarning, UndefinedMetricWarning
 from sklearn.model_selection import ParameterGrid, StratifiedKFold, check_cv
@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from dipolar.metrics.scorers import SurvivalScorer, get_scorer
+from dipolar.parallel import run_tasks
 from dipolar.survival import survival_outcome
 from dipolar.tree.dipole_splitter import RootMemory
 from dipolar.tree.progress import Reporter
@@ -265,7 +266,7 @@ class DipoleSurvivalTreeCV(BaseEstimator):
             for fold in folds
         ]
         paths = []
-        for path in Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks):
+        for path in run_tasks(tasks, self.n_jobs):
             paths.append(path)
             report.searching(len(paths), len(tasks))
         return paths

@@ -18,16 +18,15 @@ Association 88, 457-467.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 
 from dipolar._core.logrank import two_sample_logrank
 from dipolar._core.pruning import cut_weakest_links
+from dipolar.parallel import run_tasks
 from dipolar.survival import Survival
 from dipolar.tree.record import Tree
 
@@ -214,28 +213,14 @@ def bootstrap_statistics(
     so that the result does not depend on `n_jobs`.
     """
     alphas = np.append(np.sqrt(path.alphas[:-1] * path.alphas[1:]), np.inf)
-    tasks = (
-        delayed(_optimism)(grow, X, survival, weight, alphas, child) for child in rng.spawn(n_bootstraps)
-    )  # fmt: skip
+    tasks = [delayed(_optimism)(grow, X, survival, weight, alphas, child) for child in rng.spawn(n_bootstraps)]
     total = np.zeros(len(path))
     # Threads: the work is in compiled code that releases the interpreter, and none outlives an interrupt.
-    results = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(tasks)
-    try:
-        for done, optimism in enumerate(results, start=1):
-            total += optimism
-            if progress is not None:
-                progress(done, n_bootstraps)
-    except BaseException:
-        _cancel(results)
-        raise
+    for done, optimism in enumerate(run_tasks(tasks, n_jobs, prefer="threads"), start=1):
+        total += optimism
+        if progress is not None:
+            progress(done, n_bootstraps)
     return path.statistics - total / n_bootstraps
-
-
-def _cancel(results: Any) -> None:
-    """Stop the workers at once; joblib would warn about results that nobody waits for any more."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        results.close()
 
 
 def _optimism(

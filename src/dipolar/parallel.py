@@ -1,0 +1,67 @@
+"""All loops over folds, candidates, resamples and trees: through joblib, in order, and steady when a worker is lost.
+
+Where the tasks run is joblib's business: threads or processes here, or a Dask cluster under
+`joblib.parallel_config(backend="dask")`. Arrays that tasks share are sent to a cluster once. If the worker that holds
+them dies they are gone with it, and joblib gives up; the tasks that have no result yet are then sent again.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from joblib import Parallel
+
+__all__ = ["run_tasks"]
+
+# How often tasks are sent again after workers were lost.
+MAX_RETRIES = 3
+
+
+def run_tasks(tasks: Sequence[Any], n_jobs: int | None = None, prefer: str | None = None) -> Iterator[Any]:
+    """Yield the results of `joblib.delayed` calls in their order, as they come.
+
+    Parameters
+    ----------
+    tasks : sequence of delayed calls
+        Independent of each other, and of no effect but their result.
+    n_jobs, prefer : int, str
+        Passed on to joblib.
+    """
+    n_done = 0
+    for attempt in range(MAX_RETRIES + 1):
+        results = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")(tasks[n_done:])
+        try:
+            for result in results:
+                n_done += 1
+                yield result
+            return
+        except _lost_worker_errors():
+            _cancel(results)
+            if attempt == MAX_RETRIES:
+                raise
+        except BaseException:
+            _cancel(results)
+            raise
+
+
+def _lost_worker_errors() -> tuple[type[BaseException], ...]:
+    """What Dask raises when results or data went away with a worker; nothing where Dask is not in use."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return ()
+    return (
+        distributed.client.FutureCancelledError,
+        distributed.CancelledError,
+        distributed.scheduler.KilledWorker,
+        distributed.comm.core.CommClosedError,
+    )
+
+
+def _cancel(results: Any) -> None:
+    """Stop the workers at once; joblib would warn about results that nobody waits for any more."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results.close()

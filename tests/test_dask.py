@@ -1,0 +1,84 @@
+"""The same work on a Dask cluster of processes: the same result, and a worker that dies costs its tasks only."""
+
+import os
+import signal
+import threading
+import time
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from dipolar import DipoleSurvivalTree, DipoleSurvivalTreeCV
+from dipolar.datasets import load_whas500
+
+distributed = pytest.importorskip("distributed")
+
+# The cluster's own goings-on (ports that are taken, workers that leave) are not ours to judge.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+SEARCH = DipoleSurvivalTreeCV(
+    kernel=("linear", "quadratic"),
+    eta=[-6, -4, -2, 0],
+    estimator=DipoleSurvivalTree(standardize=True, min_samples_leaf=10, pruning="fixed"),
+    random_state=0,
+)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return load_whas500(return_X_y=True)
+
+
+@pytest.fixture
+def cluster():
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+        ) as local,
+        distributed.Client(local),
+    ):
+        yield local
+
+
+def table(search):
+    return search.cv_results_.drop(columns="mean_fit_time")
+
+
+def test_tuning_on_a_cluster_equals_tuning_here(cluster, data):
+    with joblib.parallel_config(backend="dask"):
+        remote = clone(SEARCH).fit(*data)
+    local = clone(SEARCH).fit(*data)
+    assert table(remote).equals(table(local))
+    np.testing.assert_array_equal(remote.predict(data[0]), local.predict(data[0]))
+
+
+def test_bootstrap_pruning_on_a_cluster_equals_pruning_here(cluster, data):
+    tree = DipoleSurvivalTree(
+        kernel="linear", standardize=True, max_depth=3, pruning="bootstrap", n_bootstraps=6, random_state=0
+    )
+    with joblib.parallel_config(backend="dask"):
+        remote = clone(tree).fit(*data)
+    local = clone(tree).fit(*data)
+    assert remote.node_frame().equals(local.node_frame())
+    np.testing.assert_array_equal(remote.pruning_path_.honest_statistics, local.pruning_path_.honest_statistics)
+
+
+def test_a_worker_that_is_killed_costs_its_tasks_not_the_result(cluster, data):
+    victim = next(iter(cluster.workers.values())).pid
+    done = []
+
+    def kill_soon():
+        time.sleep(1.0)
+        done.append(victim)
+        os.kill(victim, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill_soon)
+    killer.start()
+    with joblib.parallel_config(backend="dask"):
+        remote = clone(SEARCH).set_params(eta=np.arange(-6, 1, 0.5)).fit(*data)
+    killer.join()
+    assert done == [victim]
+    local = clone(SEARCH).set_params(eta=np.arange(-6, 1, 0.5)).fit(*data)
+    assert table(remote).equals(table(local))
