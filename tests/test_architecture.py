@@ -29,7 +29,7 @@ LAYERS = (
 
 # What surrounds the models. It may import all of them and they import none of it; matplotlib and the packages of the
 # terminal live here only.
-RIM = ("datasets", "simulation", "report", "__main__")
+RIM = ("datasets", "simulation", "plotting", "report", "cli", "__main__")
 RIM_PACKAGES = {"matplotlib", "typer", "rich", "click"}
 
 # The one exception: `tree.to_html` opens the report, inside the method, so that importing the tree does not load it.

@@ -28,24 +28,30 @@ def whas500():
 @pytest.fixture(scope="module")
 def tuned(whas500):
     search = DipoleSurvivalTreeCV(
-        kernel=("linear", "rbf"), eta=[-6, -3, 0], estimator=TREE, scoring=("concordance", "neg_ibs"), random_state=0
+        kernel=("linear", "rbf"),
+        eta=[-6, -3, 0],
+        max_depth=[1, 3],
+        estimator=TREE,
+        scoring=("concordance", "neg_ibs"),
+        random_state=0,
     )
     return search.fit(*whas500)
 
 
 def test_it_is_a_grid_search(whas500, tuned):
-    """What is shared between values of kappa changes nothing."""
+    """What is shared between values of kappa, and cutting deep trees back, changes nothing."""
     X, y = whas500
     seed = int(np.random.RandomState(0).randint(2**31 - 1))
     folds = StratifiedKFold(5, shuffle=True, random_state=seed).split(X, y["event"])
     grid = GridSearchCV(
         clone(TREE).set_params(random_state=seed),
-        {"kernel": ["linear", "rbf"], "kappa": np.exp([-6.0, -3.0, 0.0])},
+        {"kernel": ["linear", "rbf"], "kappa": np.exp([-6.0, -3.0, 0.0]), "max_depth": [1, 3]},
         cv=list(folds),
         scoring=get_scorer("concordance"),
     ).fit(X, y)
-    ours = tuned.cv_results_.sort_values(["kernel", "kappa"])["mean_test_concordance"]
-    order = np.lexsort((grid.cv_results_["param_kappa"].astype(float), grid.cv_results_["param_kernel"].astype(str)))
+    ours = tuned.cv_results_.sort_values(["kernel", "kappa", "max_depth"])["mean_test_concordance"]
+    keys = [grid.cv_results_[f"param_{name}"] for name in ("max_depth", "kappa", "kernel")]
+    order = np.lexsort([np.array(key.tolist()) for key in keys])
     np.testing.assert_allclose(ours, grid.cv_results_["mean_test_score"][order], rtol=1e-12)
     assert tuned.best_kappa_ == grid.best_params_["kappa"]
     assert tuned.best_params_["kernel"] == grid.best_params_["kernel"]
@@ -54,7 +60,7 @@ def test_it_is_a_grid_search(whas500, tuned):
 
 def test_results_are_a_table(tuned):
     table = tuned.cv_results_
-    assert len(table) == 6
+    assert len(table) == 12
     splits = table[[f"split{fold}_test_neg_ibs" for fold in range(5)]]
     np.testing.assert_allclose(splits.mean(axis=1), table["mean_test_neg_ibs"])
     np.testing.assert_allclose(splits.std(axis=1), table["std_test_neg_ibs"])
@@ -104,7 +110,9 @@ def test_one_leaf_trees_score_one_half_by_the_paper_s_concordance(whas500):
 
 def test_further_parameters_are_tuned(whas500):
     grid = {"min_samples_leaf": [5, 60], "threshold": ["svm", "logrank"]}
-    search = DipoleSurvivalTreeCV(kernel="linear", eta=[-3], param_grid=grid, cv=2, random_state=0).fit(*whas500)
+    search = DipoleSurvivalTreeCV(kernel="linear", eta=[-3], max_depth=None, param_grid=grid, cv=2, random_state=0).fit(
+        *whas500
+    )
     assert len(search.cv_results_) == 4
     assert set(search.best_params_) == {"kernel", "kappa", "min_samples_leaf", "threshold"}
     assert search.best_estimator_.min_samples_leaf == search.best_params_["min_samples_leaf"]
@@ -162,7 +170,9 @@ def test_a_fold_without_events():
         ({"eta": []}, r"eta must be a list of finite values of log\(kappa\), got \[\]"),
         ({"eta": [np.inf]}, "eta must be a list of finite values"),
         ({"kernel": []}, "kernel must name at least one kernel"),
-        ({"param_grid": {"kappa": [1]}}, "param_grid must name parameters .* other than kernel and kappa, got 'kappa'"),
+        ({"param_grid": {"kappa": [1]}}, "param_grid must name parameters .* other than kernel, kappa .* got 'kappa'"),
+        ({"max_depth": []}, "max_depth must list at least one depth"),
+        ({"max_depth": [0]}, "max_depth must be an integer >= 1, got 0"),
         ({"param_grid": {"depth": [1]}}, "got 'depth'"),
         ({"scoring": "accuracy"}, "accuracy"),
     ],
@@ -180,3 +190,16 @@ def test_memory_forgets_other_rows(whas500):
     for tree, rows in ((half, slice(0, 200)), (full, slice(None))):
         fresh = clone(tree).fit(X[rows], y[rows])
         np.testing.assert_array_equal(tree.predict(X), fresh.predict(X))
+
+
+@pytest.mark.parametrize("pruning", [None, "fixed"])
+def test_cut_back_is_a_shallower_fit(pruning, whas500):
+    X, y = whas500
+    tree = DipoleSurvivalTree(kernel="linear", standardize=True, dipole_scope="node", pruning=pruning)
+    deep = clone(tree).set_params(max_depth=5).fit(X, y)
+    for depth in (1, 2, 3):
+        shallow = clone(tree).set_params(max_depth=depth).fit(X, y)
+        assert sorted(deep.cut_back(depth).node_frame()["n"]) == sorted(shallow.node_frame()["n"])
+        np.testing.assert_array_equal(deep.cut_back(depth).predict(X), shallow.predict(X))
+    with pytest.raises(ValueError, match="cut_back needs pruning=None or 'fixed', got 'bootstrap'"):
+        clone(tree).set_params(pruning="bootstrap", n_bootstraps=1).fit(X, y).cut_back(1)

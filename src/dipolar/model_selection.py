@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dipolar.metrics.scorers import SurvivalScorer, get_scorer
 from dipolar.parallel import run_tasks
+from dipolar.parameters import check_number
 from dipolar.survival import survival_outcome
 from dipolar.tree.dipole_splitter import RootMemory
 from dipolar.tree.progress import Reporter
@@ -28,16 +29,15 @@ from dipolar.validation import check_fit_data
 __all__ = ["DipoleSurvivalTreeCV"]
 
 # log(kappa) from a surface that is nearly flat to one that follows every dipole.
-DEFAULT_ETA = tuple(np.arange(-8.0, 4.5, 1.0))
+DEFAULT_ETA = (-8.0, -6.0, -4.0, -2.0, 0.0, 2.0, 4.0)
 
 # What a tree is grown with unless the user says otherwise: see `estimator`.
 DEFAULT_TREE = {
     "standardize": True,
-    "init": "quartile",
-    "min_samples_split": 20,
-    "min_samples_leaf": 10,
-    "pruning": "fixed",
-    "alpha": 4.0,
+    "dipole_scope": "node",
+    "min_samples_split": 10,
+    "min_samples_leaf": 5,
+    "max_rank": 64,
 }
 
 
@@ -61,14 +61,18 @@ class DipoleSurvivalTreeCV(BaseEstimator):
     kernel : str, callable or sequence of them, default=("linear", "quadratic", "rbf")
         The kernels to choose from.
     eta : sequence of float, default=None
-        The values of log(kappa) to choose from; None is -8, -7, ..., 4. (The paper's grid is -4 to 4 by 0.5. By its
+        The values of log(kappa) to choose from; None is -8, -6, ..., 4. (The paper's grid is -4 to 4 by 0.5. By its
         concordance the best value often lies at the lower end of that, or below.)
+    max_depth : sequence of int or None, default=(1, 2, 3, 4, 5)
+        The depths to choose from. Trees are grown once to the largest and cut back, so more depths cost next to
+        nothing. None leaves the depth to `estimator`.
     param_grid : dict, default=None
         Further parameters of :class:`~dipolar.DipoleSurvivalTree` to choose, each with the list of its values, such as
         ``{"min_samples_leaf": [5, 20], "mixed_quantile": [0.6, 0.75]}``.
     estimator : DipoleSurvivalTree, default=None
-        The tree that candidates are copies of. None is a tree with standardised covariates, quartile starts, at least
-        20 rows to split and 10 in a leaf, and pruning at a fixed price of 4.
+        The tree that candidates are copies of. None is a tree with standardised covariates, dipoles of each node's own
+        time gaps, at least 10 rows to split and 5 in a leaf, kernels of rank 64 at most, and no pruning: the depth
+        is tuned instead. To tune with pruning inside each fold, pass a tree that prunes.
     cv : int, splitter or iterable, default=5
         Folds. A number means so many folds, shuffled by `random_state` and with equal shares of events.
     scoring : str, callable, or sequence of str, default="concordance"
@@ -127,6 +131,7 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         *,
         kernel=("linear", "quadratic", "rbf"),
         eta=None,
+        max_depth=(1, 2, 3, 4, 5),
         param_grid=None,
         estimator=None,
         cv=5,
@@ -138,6 +143,7 @@ class DipoleSurvivalTreeCV(BaseEstimator):
     ):
         self.kernel = kernel
         self.eta = eta
+        self.max_depth = max_depth
         self.param_grid = param_grid
         self.estimator = estimator
         self.cv = cv
@@ -162,15 +168,15 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         checked, survival, weight = check_fit_data(self, X, y, sample_weight, drop_unseen=False)
         outcome = survival_outcome(survival.time, survival.event)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        families, kappas = self._families(), np.exp(self._eta())
+        families, kappas, depths = self._families(), np.exp(self._eta()), self._depths()
         scorers = self._scorers()
         folds = list(self._splitter(seed).split(checked, survival.event))
 
         template = self._template().set_params(random_state=seed)
-        paths = self._score_paths(template, families, kappas, checked, outcome, weight, folds, scorers)
+        paths = self._score_paths(template, families, kappas, depths, checked, outcome, weight, folds, scorers)
         self.scorer_names_ = list(scorers)
-        self.cv_results_ = _tabulate(families, kappas, paths, self.scorer_names_, len(folds))
-        self._choose(families, kappas)
+        self.cv_results_ = _tabulate(families, kappas, depths, paths, self.scorer_names_, len(folds))
+        self._choose(families, depths)
         chosen = clone(template).set_params(**self.best_params_)
         self.best_estimator_ = chosen.fit(self._with_names(checked), outcome, weight)
         return self
@@ -222,9 +228,17 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         eta = np.asarray(DEFAULT_ETA if self.eta is None else self.eta, dtype=np.float64)
         if eta.ndim != 1 or not len(eta) or not np.isfinite(eta).all():
             raise ValueError(
-                f"eta must be a list of finite values of log(kappa), got {self.eta!r}. np.arange(-8, 5) is the default."
+                f"eta must be a list of finite values of log(kappa), got {self.eta!r}. The default is -8, -6, ..., 4."
             )
         return np.unique(eta)
+
+    def _depths(self) -> Sequence[int | None]:
+        if self.max_depth is None:
+            return [None]
+        depths = [self.max_depth] if isinstance(self.max_depth, int | np.integer) else list(self.max_depth)
+        if not depths:
+            raise ValueError("max_depth must list at least one depth, got an empty list. None sets no limit.")
+        return sorted({int(check_number("max_depth", depth, low=1, whole=True)) for depth in depths})
 
     def _families(self) -> list[dict[str, Any]]:
         """All candidates but for their kappa."""
@@ -235,10 +249,10 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         grid = {} if self.param_grid is None else self.param_grid
         known = self._template().get_params()
         for name in grid:
-            if name not in known or name in ("kernel", "kappa"):
+            if name not in known or name in ("kernel", "kappa", "max_depth"):
                 raise ValueError(
-                    f"param_grid must name parameters of DipoleSurvivalTree other than kernel and kappa, got {name!r}. "
-                    "Those two are tuned by kernel= and eta=."
+                    "param_grid must name parameters of DipoleSurvivalTree other than kernel, kappa and max_depth, got "
+                    f"{name!r}. Those three are tuned by kernel=, eta= and max_depth=."
                 )
         return [{"kernel": kernel, **others} for kernel in kernels for others in ParameterGrid(grid)]
 
@@ -257,11 +271,11 @@ class DipoleSurvivalTreeCV(BaseEstimator):
 
     # The search.
 
-    def _score_paths(self, template, families, kappas, X, y, weight, folds, scorers) -> list[list[_Score]]:
+    def _score_paths(self, template, families, kappas, depths, X, y, weight, folds, scorers) -> list[list[_Score]]:
         """Score every path in kappa: one list for each family and fold, in that order."""
         report = Reporter(self.verbose)
         tasks = [
-            delayed(_score_path)(clone(template).set_params(**family), kappas, X, y, weight, fold, scorers)
+            delayed(_score_path)(clone(template).set_params(**family), kappas, depths, X, y, weight, fold, scorers)
             for family in families
             for fold in folds
         ]
@@ -271,7 +285,7 @@ class DipoleSurvivalTreeCV(BaseEstimator):
             report.searching(len(paths), len(tasks))
         return paths
 
-    def _choose(self, families: list[dict[str, Any]], kappas: np.ndarray) -> None:
+    def _choose(self, families: list[dict[str, Any]], depths: Sequence[int | None]) -> None:
         table, name = self.cv_results_, self.scorer_names_[0]
         mean = table[f"mean_test_{name}"]
         if mean.isna().all():
@@ -286,9 +300,12 @@ class DipoleSurvivalTreeCV(BaseEstimator):
             bar -= spread / np.sqrt(n_folds)
         near = table[mean >= bar]
         self.best_index_ = int(near.sort_values(["mean_n_leaves", "kappa"], kind="stable").index[0])
-        family, step = divmod(self.best_index_, len(kappas))
-        self.best_kappa_ = float(kappas[step])
-        self.best_params_ = {**families[family], "kappa": self.best_kappa_}
+        chosen = table.loc[self.best_index_]
+        self.best_kappa_ = float(chosen["kappa"])
+        family = families[self.best_index_ * len(families) // len(table)]
+        self.best_params_ = {**family, "kappa": self.best_kappa_}
+        if depths != [None]:
+            self.best_params_["max_depth"] = int(chosen["max_depth"])
         self.best_score_ = float(mean[self.best_index_])
 
     def _with_names(self, X: np.ndarray) -> Any:
@@ -301,27 +318,41 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         return self.best_estimator_
 
 
-def _score_path(tree, kappas, X, y, weight, fold, scorers) -> list[_Score]:
-    """Grow and score one tree for each kappa on one fold; what does not depend on kappa is done once."""
+def _score_path(tree, kappas, depths, X, y, weight, fold, scorers) -> list[_Score]:
+    """Grow trees for each kappa on one fold and score them at each depth; what is common to them is done once."""
     train, test = fold
     memory = RootMemory()
     path = []
     for kappa in kappas:
-        candidate = clone(tree).set_params(kappa=float(kappa)).remember(memory)
         with warnings.catch_warnings():
             # Of single candidates neither says anything to the user: the chosen tree tells the first itself, and the
             # second is what the rule for trees of one leaf is about.
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.simplefilter("ignore", UndefinedMetricWarning)
-            start = time.perf_counter()
-            candidate.fit(X[train], y[train], weight[train])
-            seconds = time.perf_counter() - start
-            scores = {
-                name: _score(name, scorer, candidate, X[test], y[test], weight[test])
-                for name, scorer in scorers.items()
-            }
-        path.append(_Score(scores, candidate.n_leaves_, seconds))
+            candidate = clone(tree).set_params(kappa=float(kappa))
+            for grown, seconds in _grow_depths(candidate, depths, memory, X[train], y[train], weight[train]):
+                scores = {
+                    name: _score(name, scorer, grown, X[test], y[test], weight[test])
+                    for name, scorer in scorers.items()
+                }
+                path.append(_Score(scores, grown.n_leaves_, seconds))
     return path
+
+
+def _grow_depths(tree, depths, memory, X, y, weight) -> Iterator[tuple[DipoleSurvivalTree, float]]:
+    """Yield a fitted tree for every depth with the seconds it took; one is enough where it can be cut back."""
+    start = time.perf_counter()
+    if depths == [None]:
+        yield clone(tree).remember(memory).fit(X, y, weight), time.perf_counter() - start
+    elif tree.pruning in (None, "fixed"):
+        deepest = clone(tree).set_params(max_depth=depths[-1]).remember(memory).fit(X, y, weight)
+        seconds = time.perf_counter() - start
+        yield from ((deepest.cut_back(depth), seconds / len(depths)) for depth in depths)
+    else:
+        for depth in depths:
+            start = time.perf_counter()
+            grown = clone(tree).set_params(max_depth=depth).remember(memory).fit(X, y, weight)
+            yield grown, time.perf_counter() - start
 
 
 def _score(name: str, scorer: Any, tree: DipoleSurvivalTree, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
@@ -337,15 +368,23 @@ def _score(name: str, scorer: Any, tree: DipoleSurvivalTree, X: np.ndarray, y: n
 
 
 def _tabulate(
-    families: list[dict[str, Any]], kappas: np.ndarray, paths: list[list[_Score]], names: list[str], n_folds: int
+    families: list[dict[str, Any]],
+    kappas: np.ndarray,
+    depths: Sequence[int | None],
+    paths: list[list[_Score]],
+    names: list[str],
+    n_folds: int,
 ) -> pd.DataFrame:
     """One row per candidate; `paths` holds the folds of the first family first."""
     records = []
+    steps = [(kappa, depth) for kappa in kappas for depth in depths]
     for number, family in enumerate(families):
         of_family = paths[number * n_folds : (number + 1) * n_folds]
-        for step, kappa in enumerate(kappas):
+        for step, (kappa, depth) in enumerate(steps):
             cells = [path[step] for path in of_family]
             record = {**family, "kappa": kappa, "eta": np.log(kappa)}
+            if depth is not None:
+                record["max_depth"] = depth
             for name in names:
                 values = np.array([cell.scores[name] for cell in cells])
                 record[f"mean_test_{name}"] = values.mean()

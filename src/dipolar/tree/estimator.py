@@ -8,6 +8,7 @@ import os
 from dataclasses import fields
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from dipolar.tree.frame import node_frame
 from dipolar.tree.growing import grow_tree
 from dipolar.tree.persistence import not_a_model, read_model, write_model
 from dipolar.tree.progress import Reporter
-from dipolar.tree.pruning import PRUNING_RULES, PruningPath, PruningRule
+from dipolar.tree.pruning import PRUNING_RULES, PruningPath, PruningRule, pruning_path
 from dipolar.tree.record import Tree
 from dipolar.tree.splitter import GrowthLimits, Splitter
 from dipolar.validation import check_fit_data, check_predict_data
@@ -109,6 +110,31 @@ class BaseSurvivalTree(BaseEstimator):
         pruned = copy.copy(self)
         pruned._take_member(self.pruning_path_.member_at(alpha))
         return pruned
+
+    def cut_back(self, max_depth: int) -> BaseSurvivalTree:
+        """Return a copy of the fitted tree as it would be with a smaller `max_depth`; nothing is grown again.
+
+        Splits do not depend on what lies below them, so a shallower tree is the top of a deeper one. Its pruning is
+        chosen anew, which is possible for `pruning=None` and `pruning="fixed"`.
+
+        Parameters
+        ----------
+        max_depth : int
+            Largest number of splits on the way to a leaf.
+        """
+        check_is_fitted(self)
+        check_number("max_depth", max_depth, low=1, whole=True)
+        if self.pruning not in (None, "fixed"):
+            raise ValueError(
+                f"cut_back needs pruning=None or 'fixed', got {self.pruning!r}. The other rules judge trees by rows "
+                "that are not kept; fit again with max_depth instead."
+            )
+        shallow = copy.copy(self)
+        shallow.max_depth = max_depth
+        shallow.grown_ = self.grown_.restrict(self.grown_.is_split & (self.grown_.depth < max_depth))
+        shallow.pruning_path_ = pruning_path(shallow.grown_)
+        shallow._take_member(self._pruning_rule().choose(shallow.pruning_path_))
+        return shallow
 
     def predict(self, X: Any) -> np.ndarray:
         r"""Predict a risk: the higher, the earlier the event is expected.
@@ -307,6 +333,17 @@ class BaseSurvivalTree(BaseEstimator):
         arrays = {f"tree.{name}": values for name, values in self.grown_.to_arrays().items()}
         arrays |= path_arrays | {"unique_times": self.unique_times_, "event_times": self.event_times_}
         write_model(path, header, arrays)
+
+    def to_html(self, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Write the fitted tree as one HTML file that opens offline; see :func:`dipolar.report.write_report`.
+
+        The options are those of that function: `X`, `y`, `sample_weight`, `predict_form`, `include_rows`, `title` and
+        `time_unit`.
+        """
+        # The one door outwards: users look for the report at the tree, and whoever never asks for it never loads it.
+        from dipolar.report import write_report
+
+        return write_report(self, path, **options)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> BaseSurvivalTree:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dipolar._core.partition import route_axis_cuts
+from dipolar.tree.rules import first_that_fits, flatten, name_rules
 
 __all__ = ["SPLIT_KINDS", "AxisCuts", "Splits", "register_kind"]
 
@@ -57,8 +58,22 @@ class Splits:
         """Return how a node's gain is shared among the covariates: not negative, sum 1."""
         raise NotImplementedError
 
-    def rule(self, node: int, names: Sequence[str]) -> str:
-        """Return the condition for going left, in words."""
+    def rule(self, node: int, names: Sequence[str], width: int | None = None, *, prototypes: bool = False) -> str:
+        """Return the condition for going left, in words.
+
+        Parameters
+        ----------
+        node : int
+            A node that is split.
+        names : sequence of str
+            Names of the covariates.
+        width : int, default=None
+            The most characters; names are cut, and what matters least is left out, until the text fits. None writes
+            the whole rule.
+        prototypes : bool, default=False
+            Whether the whole rule of a split that keeps training rows also describes two of them, the farthest to
+            either side.
+        """
         raise NotImplementedError
 
     def take(self, nodes: np.ndarray, is_split: np.ndarray) -> Splits:
@@ -137,12 +152,12 @@ class AxisCuts(Splits):
         shares[self.feature[node]] = 1.0
         return shares
 
-    def rule(self, node: int, names: Sequence[str]) -> str:
-        name = names[self.feature[node]]
-        if np.isinf(self.threshold[node]):
-            return f"{name} is known"
+    def rule(self, node: int, names: Sequence[str], width: int | None = None, *, prototypes: bool = False) -> str:
+        name = flatten(names[self.feature[node]])
         missing = " or missing" if self.missing_left[node] and self.missing_seen[node] else ""
-        return f"{name} <= {self.threshold[node]:.6g}{missing}"
+        is_known = np.isinf(self.threshold[node])
+        condition = "is known" if is_known else f"<= {self.threshold[node]:.6g}{missing}"
+        return first_that_fits(name_rules(name, condition), width)
 
     def take(self, nodes: np.ndarray, is_split: np.ndarray) -> AxisCuts:
         return AxisCuts(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +21,14 @@ from dipolar.kernels import (
     LinearKernel,
     PolynomialKernel,
     SigmoidKernel,
+)
+from dipolar.tree.rules import (
+    first_that_fits,
+    flatten,
+    influence_rules,
+    polynomial_terms,
+    prototype_text,
+    sum_rules,
 )
 from dipolar.tree.splits import Splits, register_kind
 
@@ -142,16 +151,26 @@ class Surfaces(Splits):
     def feature_shares(self, node: int, n_features: int) -> np.ndarray:
         return self.shares[self.split[node]]
 
-    def rule(self, node: int, names: Sequence[str]) -> str:
-        surface = self.surface(node)
-        if not isinstance(self.kernel, LinearKernel):
-            n_numbers = len(surface.coefficients)
-            what = "support rows" if len(surface.rows) else "features"
-            return f"{type(self.kernel).__name__} score of {n_numbers} {what} < 0"
-        slope = surface.rows.T @ surface.coefficients if len(surface.rows) else surface.coefficients
-        slope = slope / self.scale
-        terms = [f"{weight:+.4g} {name}" for weight, name in zip(slope, names) if weight != 0]
-        return f"{' '.join(terms)} {surface.intercept - slope @ self.mean:+.4g} < 0".lstrip("+")
+    def rule(self, node: int, names: Sequence[str], width: int | None = None, *, prototypes: bool = False) -> str:
+        surface, shares = self.surface(node), self.shares[self.split[node]]
+        names = [flatten(name) for name in names]
+        terms = self.terms(node)
+        if terms is not None:
+            sums = sum_rules(terms, self.boundary[self.split[node]], names, shares)
+            return first_that_fits(chain(sums, influence_rules(surface, names, shares)), width)
+        rule = first_that_fits(influence_rules(surface, names, shares), width)
+        if not prototypes or width is not None or not len(surface.rows):
+            return rule
+        rows = surface.rows * self.scale + self.mean
+        return f"{rule}; {prototype_text(rows, surface.score(surface.rows), names, shares)}"
+
+    def terms(self, node: int) -> dict[tuple[int, ...], float] | None:
+        """Return the score of a node as a sum: the coefficient of each product of covariates, in their own units.
+
+        A product is given by its columns, repeated for powers; () is the constant. None where the kernel is not a
+        polynomial.
+        """
+        return polynomial_terms(self.surface(node), self.mean, self.scale)
 
     def take(self, nodes: np.ndarray, is_split: np.ndarray) -> Surfaces:
         kept = self.split[nodes[is_split]]

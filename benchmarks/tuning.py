@@ -1,0 +1,186 @@
+"""Tuning: how long the paper's search takes, and how good the untouched default is.
+
+Run `python benchmarks/tuning.py`, or one part of it: `python benchmarks/tuning.py speed`. Figures with a target are
+printed with it, and one that misses it says MISS. `quality` writes benchmarks/results/tuning_quality.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import os
+import platform
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+# One thread each, set before NumPy is loaded.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+import numpy as np  # noqa: E402
+import pandas as pd  # noqa: E402
+from sklearn.impute import SimpleImputer  # noqa: E402
+from sklearn.model_selection import GridSearchCV, StratifiedKFold  # noqa: E402
+
+from dipolar import DipoleSurvivalTree, DipoleSurvivalTreeCV, LogRankSurvivalTree  # noqa: E402
+from dipolar.datasets import load_dataset  # noqa: E402
+from dipolar.metrics import concordance_index, integrated_brier_score  # noqa: E402
+from dipolar.simulation import simulate  # noqa: E402
+
+PACKAGES = ("dipolar", "numpy", "numba", "scikit-learn", "scikit-survival", "osqp")
+RESULTS = Path(__file__).parent / "results"
+DATA = ("remission", "addicts", "cost", "leuksurv", "mgus", "whas500")
+PAPER_ETA = np.arange(-4.0, 4.5, 0.5)
+# Of the 5-fold cross-validation of `quality`.
+REPEATS = int(os.environ.get("REPEATS", "3"))
+SEARCHED_DEPTHS = (1, 2, 3, 4, 5, 6)
+
+
+def versions() -> str:
+    """Where the figures come from."""
+    packages = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
+    return f"python {platform.python_version()}, {platform.machine()}, one thread of {os.cpu_count()}; {packages}"
+
+
+def report(what: str, value: str, target: str = "", ok: bool | None = None) -> None:
+    """Print one figure; `ok` says whether it meets its target."""
+    verdict = "" if ok is None else ("ok" if ok else "MISS")
+    print(f"{what:<62} {value:>14}  {target:<14} {verdict}", flush=True)
+
+
+def paper_tree(**changes) -> DipoleSurvivalTree:
+    """The settings of the paper's simulation tables."""
+    settings = {"init": "quartile", "cutoff_rule": "scripts", "min_samples_split": 21, "pruning": "fixed", "alpha": 2.8}
+    return DipoleSurvivalTree(**(settings | changes))
+
+
+def speed() -> None:
+    """The paper's tuning (17 values of eta, 5 folds, pruning, n = 250) on its planar design with four covariates."""
+    data = simulate("planar-4", 250, random_state=0)
+    for kernel in ("linear", "quadratic", "rbf"):
+        search = DipoleSurvivalTreeCV(
+            kernel=kernel, eta=PAPER_ETA, max_depth=None, estimator=paper_tree(), random_state=0
+        )
+        search.fit(data.X[:60], data.y[:60])
+        start = time.perf_counter()
+        search.fit(data.X, data.y)
+        seconds = time.perf_counter() - start
+        n_trees = len(PAPER_ETA) * 5 + 1
+        report(f"{kernel}: whole tuning, {n_trees} trees", f"{seconds:.1f} s")
+        report(f"{kernel}: trees per second", f"{n_trees / seconds:.0f}")
+        ratio = osqp_ratio(kernel, data)
+        report(
+            f"{kernel}: times faster than with OSQP, on a sample of the fits", f"{ratio:.0f}", ">= 200", ratio >= 200
+        )
+
+
+def osqp_ratio(kernel: str, data) -> float:
+    """Time the same trees with both solvers for three values of eta on the rows of one training fold."""
+    X, y = data.X[:200], data.y[:200]
+    ours = theirs = 0.0
+    for eta in (-4.0, 0.0, 4.0):
+        tree = paper_tree(kernel=kernel, kappa=np.exp(eta))
+        start = time.perf_counter()
+        tree.fit(X, y)
+        ours += time.perf_counter() - start
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            start = time.perf_counter()
+            tree.set_params(solver="osqp", solver_tol=1e-5).fit(X, y)
+            theirs += time.perf_counter() - start
+    return theirs / ours
+
+
+def make_models(seed: int) -> dict[str, object]:
+    """The untouched default and the two trees that it is compared with."""
+    from sksurv.tree import SurvivalTree
+
+    return {
+        "DipoleSurvivalTreeCV()": DipoleSurvivalTreeCV(random_state=seed),
+        "LogRankSurvivalTree(pruning='bootstrap')": LogRankSurvivalTree(pruning="bootstrap", random_state=seed),
+        "sksurv SurvivalTree, tuned depth": GridSearchCV(
+            SurvivalTree(random_state=seed), {"max_depth": SEARCHED_DEPTHS}, cv=5
+        ),
+    }
+
+
+def score_fold(model, train: tuple, test: tuple) -> dict[str, float]:
+    """Fit and score one model on one fold."""
+    start = time.perf_counter()
+    model.fit(*train)
+    seconds = time.perf_counter() - start
+    fitted = getattr(model, "best_estimator_", model)
+    curves = fitted.predict_survival_function(test[0])
+    return {
+        "C": concordance_index(test[1], fitted.predict(test[0])),
+        "IBS": float(integrated_brier_score(train[1], test[1], curves)),
+        "leaves": getattr(fitted, "n_leaves_", np.nan) if hasattr(fitted, "n_leaves_") else fitted.tree_.n_leaves,
+        "seconds": seconds,
+    }
+
+
+def quality(repeats: int = REPEATS) -> None:
+    """The untouched default against a pruned log-rank tree and a scikit-survival tree of tuned depth."""
+    records = []
+    for name in DATA:
+        data = load_dataset(name)
+        for seed in range(repeats):
+            folds = StratifiedKFold(5, shuffle=True, random_state=seed).split(data.data, data.target["event"])
+            for train, test in folds:
+                imputer = SimpleImputer(strategy="median").fit(data.data.iloc[train])
+                parts = [(imputer.transform(data.data.iloc[rows]), data.target[rows]) for rows in (train, test)]
+                for model_name, model in make_models(seed).items():
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        records.append({"data": name, "model": model_name, **score_fold(model, *parts)})
+        so_far = pd.DataFrame(records)
+        print(
+            so_far[so_far["data"] == name].groupby("model")[["C", "IBS", "leaves", "seconds"]].mean().round(4),
+            flush=True,
+        )
+    write_quality(pd.DataFrame(records), repeats)
+
+
+def write_quality(records: pd.DataFrame, repeats: int) -> None:
+    """Print who wins, and write the table."""
+    mean = records.groupby(["data", "model"])[["C", "IBS", "leaves", "seconds"]].mean().round(4)
+    ours = mean.xs("DipoleSurvivalTreeCV()", level="model")
+    lines = [
+        "# Quality of the untouched `DipoleSurvivalTreeCV()`",
+        "",
+        f"`python benchmarks/tuning.py quality`: {repeats} times 5-fold cross-validation. {versions()}.",
+        "",
+        "| data | model | Harrell's C | IBS (Graf) | leaves | seconds |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for (name, model), row in mean.iterrows():
+        lines.append(f"| {name} | {model} | {row.C:.3f} | {row.IBS:.4f} | {row.leaves:.1f} | {row.seconds:.2f} |")
+    lines.append("")
+    for model in sorted(set(records["model"]) - {"DipoleSurvivalTreeCV()"}):
+        rival = mean.xs(model, level="model")
+        wins = {"C": (ours.C >= rival.C).sum(), "IBS": (ours.IBS <= rival.IBS).sum()}
+        for score, count in wins.items():
+            report(f"{score}: sets on which it is at least as good as {model}", f"{count} of 6", "6 of 6", count == 6)
+            lines.append(f"- {score}: at least as good as {model} on {count} of {len(ours)} sets.")
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "tuning_quality.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+PARTS: dict[str, Callable[[], None]] = {"speed": speed, "quality": quality}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], help="default: all")
+    chosen = parser.parse_args().parts
+    print(versions())
+    for name, run in PARTS.items():
+        if not chosen or name in chosen:
+            print(f"\n{name}: {(run.__doc__ or '').splitlines()[0]}")
+            run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""The application: its commands, and how each of them may end."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from dipolar import __version__
+from dipolar.cli.commands.datasets import datasets
+from dipolar.cli.commands.evaluate import evaluate
+from dipolar.cli.commands.fit import fit
+from dipolar.cli.commands.plot import plot
+from dipolar.cli.commands.predict import predict
+from dipolar.cli.commands.report import report
+from dipolar.cli.commands.simulate import simulate
+from dipolar.cli.messages import UserError
+from dipolar.cli.terminal import say_error
+
+__all__ = ["app"]
+
+BAD_INPUT, INTERRUPTED, OUR_FAULT = 2, 130, 70
+
+# Typer's own refusals; its old and new versions keep the class in different places.
+USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
+
+
+class OneLineErrors(TyperGroup):
+    """Ends every command with an exit status, and every failed one with a single line on stderr."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> NoReturn:
+        try:
+            status = super().main(args, "dipolar", complete_var, False, windows_expand_args, **extra)
+        except UserError as error:
+            status = _refuse(str(error))
+        except USAGE_ERROR as error:
+            status = _refuse(_usage(error))
+        except (KeyboardInterrupt, typer.Abort):
+            status = INTERRUPTED
+        except Exception as error:
+            if os.environ.get("DIPOLAR_DEBUG"):
+                raise
+            say_error(f"{type(error).__name__}: {error}. This is a fault of dipolar; DIPOLAR_DEBUG=1 shows where.")
+            status = OUR_FAULT
+        if status == INTERRUPTED:
+            say_error("interrupted.")
+        sys.exit(status if isinstance(status, int) else 0)
+
+
+def _refuse(message: str) -> int:
+    say_error(message)
+    return BAD_INPUT
+
+
+def _usage(error: Any) -> str:
+    """Return what is wrong with a command, and where its options are described."""
+    message = error.format_message().replace("Value error, ", "").rstrip(".")
+    where = error.ctx.command_path if error.ctx else "dipolar"
+    return f"{message}. See {where} --help."
+
+
+app = typer.Typer(
+    cls=OneLineErrors,
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"dipolar {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def dipolar(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,
+) -> None:
+    """Survival trees whose nodes are split by kernel support vector machines.
+
+    Start with `dipolar fit whas500`, or with a CSV file of your own.
+    """
+
+
+for command in (fit, predict, evaluate, report, plot, datasets, simulate):
+    app.command()(command)

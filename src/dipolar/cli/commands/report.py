@@ -1,0 +1,62 @@
+"""`dipolar report`: a model as a page to read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dipolar.cli import options
+from dipolar.cli.data import DataChoice, read_data
+from dipolar.cli.destination import check_destination
+from dipolar.cli.model import Model, load_model
+from dipolar.cli.pictures import save_report
+from dipolar.cli.terminal import Terminal
+
+__all__ = ["report"]
+
+
+def report(
+    model: options.ModelArgument,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="The page. Default: the model's name with .html."),
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(metavar="DATA", help="Rows with outcomes to summarise and to score the model on."),
+    ] = None,
+    time: options.Time = None,
+    event: options.Event = None,
+    event_value: options.EventValue = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Heading of the page.")] = None,
+    form: Annotated[
+        bool,
+        typer.Option("--form/--no-form", help="Whether the page can predict; a Gaussian tree then shows support rows."),
+    ] = True,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    force: options.Force = False,
+) -> None:
+    """Write an HTML report of a model: one file that opens offline."""
+    terminal = Terminal(as_json=as_json, quiet=quiet)
+    page = output or Path(f"{model.stem}.html")
+    check_destination(page, force=force, sources=[model, data])
+    loaded = load_model(model)
+    X, y = _scored_rows(loaded, data, time, event, event_value)
+    save_report(loaded, page, X, y, title=title or model.stem, predict_form=form)
+    terminal.answer({"command": "report", "output": str(page)})
+    terminal.say_file("Report written to", page)
+
+
+def _scored_rows(
+    model: Model, data: str | None, time: str | None, event: str | None, event_value: list[str] | None
+) -> tuple[Any, Any]:
+    """Return covariates and outcomes of the given rows; the outcome columns are the model's unless named."""
+    if data is None:
+        return None, None
+    if model.preparation is not None:
+        time, event = time or model.preparation.outcome[0], event or model.preparation.outcome[1]
+    rows = read_data(data, DataChoice(time, event, event_value or ()))
+    return model.covariates(rows.table).X, rows.y

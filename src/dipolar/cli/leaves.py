@@ -1,0 +1,234 @@
+"""The leaves of a tree in words: who is in them, and how they fare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from rich.table import Table as Grid
+
+from dipolar.cli.model import Model
+from dipolar.cli.recipes import CategoryColumn, NumberColumn
+from dipolar.tree.splits import AxisCuts
+
+__all__ = ["Leaf", "Split", "describe_leaves", "describe_splits", "leaf_grid", "split_grid"]
+
+
+# Share of a surface that a covariate has which it depends on alone.
+ALL_BUT_ROUNDING = 1 - 1e-6
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One leaf; times that are not known are None."""
+
+    node: int
+    rule: str
+    n: float
+    events: float
+    median: float | None  # not reached: None
+    survival: float | None  # at the time of the table; followed up less long: None
+    risk: float
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Split:
+    """A split that involves many covariates, under a letter that rules refer to."""
+
+    letter: str
+    node: int
+    question: str
+    n: float
+    logrank: float
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def describe_leaves(model: Model, at: float) -> list[Leaf]:
+    """Describe every leaf, from the lowest risk to the highest.
+
+    Parameters
+    ----------
+    model : Model
+    at : float
+        The time whose survival is told.
+    """
+    record = model.tree.tree_
+    leaves = []
+    for number, node in enumerate(record.leaves):
+        table = record.tables[number]
+        median = table.median("inf")
+        leaves.append(
+            Leaf(
+                node=int(node),
+                rule=_rule_of(model, int(node)),
+                n=float(record.n_samples[node]),
+                events=float(record.n_events[node]),
+                median=float(median) if np.isfinite(median) else None,
+                survival=float(table.survival_function()(at)) if at <= table.time[-1] else None,
+                risk=float(model.tree.leaf_risk_[number]),
+            )
+        )
+    return sorted(leaves, key=lambda leaf: (leaf.risk, leaf.node))
+
+
+def describe_splits(model: Model) -> list[Split]:
+    """Describe the splits that rules refer to by letters: all surfaces, and no cut of a single covariate."""
+    record = model.tree.tree_
+    if isinstance(record.splits, AxisCuts):
+        return []
+    names = _names(model)
+    return [
+        Split(
+            letter,
+            node,
+            record.splits.rule(node, names, prototypes=False),
+            float(record.n_samples[node]),
+            float(record.logrank[node]),
+        )
+        for node, letter in _letters(model).items()
+    ]
+
+
+def leaf_grid(leaves: list[Leaf], at: float, time_unit: str | None) -> Grid:
+    """Return the table of the leaves for people."""
+    unit = f" {time_unit}" if time_unit else ""
+    grid = Grid(title="Leaves, from the lowest risk to the highest", title_justify="left", title_style="bold")
+    grid.add_column("leaf", justify="right")
+    grid.add_column("who", overflow="fold", ratio=1)
+    grid.add_column("n", justify="right")
+    grid.add_column("events", justify="right")
+    grid.add_column(f"median{unit}", justify="right")
+    grid.add_column(f"event-free\nat {at:g}{unit}", justify="right")
+    for leaf in leaves:
+        median = "not reached" if leaf.median is None else f"{leaf.median:g}"
+        survival = "-" if leaf.survival is None else f"{100 * leaf.survival:.0f} %"
+        grid.add_row(str(leaf.node), leaf.rule, f"{leaf.n:g}", f"{leaf.events:g}", median, survival)
+    return grid
+
+
+def split_grid(splits: list[Split]) -> Grid:
+    """Return the table of the splits for people."""
+    grid = Grid(title="Splits", title_justify="left", title_style="bold")
+    grid.add_column("")
+    grid.add_column("question", overflow="fold", ratio=1)
+    grid.add_column("n", justify="right")
+    grid.add_column("log-rank", justify="right")
+    for split in splits:
+        grid.add_row(split.letter, split.question, f"{split.n:g}", f"{split.logrank:.1f}")
+    return grid
+
+
+def round_time(last: float) -> float:
+    """Return a round time near the middle of the follow-up: 1, 2 or 5 times a power of ten."""
+    half = max(last / 2, 1e-300)
+    power = 10.0 ** np.floor(np.log10(half))
+    return float(max(factor for factor in (1, 2, 5) if factor * power <= half) * power)
+
+
+def _rule_of(model: Model, leaf: int) -> str:
+    record = model.tree.tree_
+    path = record.path_to(leaf)
+    steps = [(node, bool(child == record.left[node])) for node, child in pairwise(path)]
+    if not steps:
+        return "everybody"
+    conditions = _axis_conditions if isinstance(record.splits, AxisCuts) else _surface_conditions
+    return ", ".join(conditions(model, steps))
+
+
+def _surface_conditions(model: Model, steps: list[tuple[int, bool]]) -> Iterator[str]:
+    """Say the side of each surface: in words where it only parts the two values of a covariate."""
+    letters, words = _letters(model), _worded_surfaces(model)
+    for node, goes_left in steps:
+        if node in words:
+            yield words[node][0 if goes_left else 1]
+        else:
+            yield f"{letters[node]}:{'yes' if goes_left else 'no'}"
+
+
+def _letters(model: Model) -> dict[int, str]:
+    """Name the surfaces that have no words of their own: A to Z, then S27, S28, ..."""
+    words = _worded_surfaces(model)
+    nodes = [node for node in np.flatnonzero(model.tree.tree_.is_split).tolist() if node not in words]
+    return {node: chr(ord("A") + i) if i < 26 else f"S{i + 1}" for i, node in enumerate(nodes)}
+
+
+def _worded_surfaces(model: Model) -> dict[int, tuple[str, str]]:
+    """Return the words for the left and the right side of surfaces that depend on one covariate of two values."""
+    record, binary = model.tree.tree_, _binary_features(model)
+    words = {}
+    for node in np.flatnonzero(record.is_split).tolist():
+        shares = record.splits.feature_shares(node, model.tree.n_features_in_)
+        feature = int(np.argmax(shares))
+        if feature not in binary or shares[feature] < ALL_BUT_ROUNDING:
+            continue
+        low, high = np.zeros((2, model.tree.n_features_in_))
+        low[feature], high[feature] = _pair(model, feature)
+        low_is_left, high_is_left = record.splits.goes_left(np.array([low, high]), node)
+        if low_is_left != high_is_left:
+            words[node] = binary[feature] if low_is_left else binary[feature][::-1]
+    return words
+
+
+def _pair(model: Model, feature: int) -> tuple[float, float]:
+    """Return the two values of a binary covariate."""
+    assert model.preparation is not None
+    owners = [recipe for recipe in model.preparation.recipes for _ in recipe.features]
+    return getattr(owners[feature], "pair", None) or (0.0, 1.0)
+
+
+def _names(model: Model) -> list[str]:
+    default = [f"x{feature}" for feature in range(model.tree.n_features_in_)]
+    return [str(name) for name in getattr(model.tree, "feature_names_in_", default)]
+
+
+def _axis_conditions(model: Model, steps: list[tuple[int, bool]]) -> Iterator[str]:
+    """Say what a path of cuts asks of each covariate, once per covariate."""
+    cuts = model.tree.tree_.splits
+    assert isinstance(cuts, AxisCuts)
+    names, binary = _names(model), _binary_features(model)
+    bounds: dict[int, tuple[float, float]] = {}
+    for node, goes_left in steps:
+        feature, threshold = int(cuts.feature[node]), float(cuts.threshold[node])
+        if cuts.missing_seen[node] or np.isinf(threshold):
+            yield cuts.rule(node, names) if goes_left else f"not ({cuts.rule(node, names)})"
+            continue
+        low, high = bounds.get(feature, (-np.inf, np.inf))
+        bounds[feature] = (low, min(high, threshold)) if goes_left else (max(low, threshold), high)
+    for feature, (low, high) in bounds.items():
+        if feature in binary:
+            yield binary[feature][0 if np.isinf(low) else 1]
+        else:
+            yield _interval(names[feature], low, high)
+
+
+def _interval(name: str, low: float, high: float) -> str:
+    if np.isinf(low):
+        return f"{name} <= {high:.6g}"
+    return f"{name} > {low:.6g}" if np.isinf(high) else f"{low:.6g} < {name} <= {high:.6g}"
+
+
+def _binary_features(model: Model) -> dict[int, tuple[str, str]]:
+    """Return the words for the low and the high value of covariates that have two."""
+    words: dict[int, tuple[str, str]] = {}
+    feature = 0
+    for recipe in model.preparation.recipes if model.preparation else ():
+        if isinstance(recipe, NumberColumn) and recipe.pair is not None:
+            words[feature] = (f"{recipe.name}={recipe.pair[0]:g}", f"{recipe.name}={recipe.pair[1]:g}")
+        elif isinstance(recipe, CategoryColumn):
+            words |= dict(enumerate(_words_of_category(recipe), start=feature))
+        feature += len(recipe.features)
+    return words
+
+
+def _words_of_category(recipe: CategoryColumn) -> list[tuple[str, str]]:
+    if len(recipe.levels) == 2:
+        return [(f"{recipe.name}={recipe.levels[0]}", f"{recipe.name}={recipe.levels[1]}")]
+    return [(f"{recipe.name} is not {level}", f"{recipe.name}={level}") for level in recipe.levels]

@@ -1,0 +1,236 @@
+"""Tables as they come: CSV, Parquet and Excel files, and the bundled data sets."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import datetime
+import io
+import os
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dipolar.cli.cells import clean_text, with_decimal_point
+from dipolar.cli.messages import UserError, counted, listed, suggestion
+from dipolar.datasets import list_datasets, load_dataset
+
+__all__ = ["Table", "read_table"]
+
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+
+# Records from which the separator is told.
+RECORDS_SNIFFED = 200
+
+EXCEL_SUFFIXES = (".xlsx", ".xlsm")
+PARQUET_SUFFIXES = (".parquet", ".pq")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Named columns of equal length; see `cells` for the kinds of columns."""
+
+    name: str
+    columns: dict[str, np.ndarray]
+    notes: list[str] = field(default_factory=list)  # what the reader had to decide
+    bundled: bool = False
+    time_unit: str | None = None  # where it is known
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def take(self, rows: np.ndarray) -> Table:
+        """Return the table of some rows."""
+        return replace(self, columns={name: cells[rows] for name, cells in self.columns.items()})
+
+
+def read_table(data: str, covariates: str = "all") -> Table:
+    """Read a file, or a bundled data set where no file has that name.
+
+    Parameters
+    ----------
+    data : str
+        Path or name.
+    covariates : {"paper", "all"}, default="all"
+        Which columns of a bundled set to take. Of a file all are taken.
+    """
+    path = Path(data)
+    if not path.exists() and data in set(list_datasets()["name"]):
+        return _bundled(data, covariates)
+    _require_file(path, data)
+    reader = _read_excel if _suffix(path) in EXCEL_SUFFIXES else _read_csv
+    table = (_read_parquet if _suffix(path) in PARQUET_SUFFIXES else reader)(path)
+    if not table.columns or not len(table):
+        raise UserError(f"{data} has no rows below its header. Give a table with one row per person.")
+    return table
+
+
+def _suffix(path: Path) -> str:
+    return path.suffix.lower()
+
+
+def _require_file(path: Path, data: str) -> None:
+    names = list(list_datasets()["name"])
+    if path.is_dir():
+        raise UserError(f"{data} is a folder. Give a CSV, Parquet or Excel file in it.")
+    if not path.exists():
+        hint = suggestion(data, names) or f" Give a CSV, Parquet or Excel file, or a bundled set: {listed(names)}."
+        raise UserError(f"there is no file {data}, nor a bundled data set of that name.{hint}")
+    if _suffix(path) == ".xls":
+        raise UserError(f"{data} is in Excel's old format. Save it as .xlsx or as CSV.")
+    if not os.access(path, os.R_OK):
+        raise UserError(f"{data} cannot be read: permission denied.")
+    if path.is_file() and path.stat().st_size == 0:
+        raise UserError(f"{data} is empty. Give a table with a header line and one row per person.")
+
+
+def _bundled(name: str, covariates: str) -> Table:
+    frame: pd.DataFrame = load_dataset(name, covariates=covariates)["frame"]  # type: ignore[call-overload]
+    columns = {str(column): frame[column].to_numpy(dtype=np.float64) for column in frame}
+    description = list_datasets().set_index("name").loc[name, "description"]
+    # Descriptions start with the unit: "days of survival ...".
+    return Table(name, columns, bundled=True, time_unit=str(description).split()[0])
+
+
+# Text files.
+
+
+def _read_csv(path: Path) -> Table:
+    text, notes = _decode(path)
+    separator = _sniff(text)
+    records = _records(path, text, separator)
+    header, rows = _named(path, records[0][1]), records[1:]
+    if separator != ",":
+        notes.append(f"columns separated by {SEPARATORS[separator]}")
+    cells = [[clean_text(cell) for cell in row] for _, row in rows]
+    if separator != "," and _rewrite_decimal_commas(cells):
+        notes.append("numbers with a decimal comma")
+    columns = {name: np.array([row[i] for row in cells], dtype=object) for i, name in enumerate(header)}
+    return Table(path.name, columns, notes)
+
+
+def _decode(path: Path) -> tuple[str, list[str]]:
+    raw = path.read_bytes()
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return raw.decode("utf-16"), ["text in UTF-16"]
+    if b"\0" in raw:
+        raise UserError(f"{path} is not a text file. Give a CSV, Parquet (.parquet) or Excel (.xlsx) file.")
+    try:
+        return raw.decode("utf-8-sig"), []
+    except UnicodeDecodeError:
+        return raw.decode("latin-1"), ["text in Latin-1"]
+
+
+def _sniff(text: str) -> str:
+    """Return the separator that gives most records the width of the header, and the widest of several."""
+    start = "\n".join(text.splitlines()[:RECORDS_SNIFFED])
+
+    def fit_and_width(separator: str) -> tuple[bool, int]:
+        widths = [len(record) for record in csv.reader(io.StringIO(start), delimiter=separator) if record]
+        width = widths[0] if widths else 0
+        return width > 1 and Counter(widths)[width] >= 0.8 * len(widths), width
+
+    return max(SEPARATORS, key=fit_and_width)
+
+
+def _records(path: Path, text: str, separator: str) -> list[tuple[int, list[str]]]:
+    """Return line numbers and cells of the records that hold anything, all as wide as the first."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    try:
+        records = [(reader.line_num, record) for record in reader if any(cell.strip() for cell in record)]
+    except csv.Error as error:
+        raise UserError(f"{path}, line {reader.line_num}: {error}. Is a quotation mark left open?") from error
+    if not records:
+        raise UserError(f"{path} is empty. Give a table with a header line and one row per person.")
+    width = len(records[0][1])
+    for line, record in records:
+        if len(record) != width:
+            raise UserError(
+                f"{path}, line {line} has {counted(len(record), 'cell')}, and the header has {width} "
+                f"(separated by {SEPARATORS[separator]}). Mend that line, or quote cells that hold the separator."
+            )
+    return records
+
+
+def _named(path: Path, header: list[Any]) -> list[str]:
+    """Return the names of the columns; one without a name gets its number."""
+    names = [str(name).strip() if name is not None else "" for name in header]
+    names = [name or f"column {number}" for number, name in enumerate(names, start=1)]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise UserError(f"{path} has several columns called {listed(map(repr, twice))}. Rename all but one of them.")
+    return names
+
+
+def _rewrite_decimal_commas(cells: list[list[str | None]]) -> bool:
+    found = False
+    for row in cells:
+        for i, cell in enumerate(row):
+            if cell is not None and "," in cell:
+                row[i] = with_decimal_point(cell)
+                found |= row[i] != cell
+    return found
+
+
+# Files with types.
+
+
+def _read_parquet(path: Path) -> Table:
+    try:
+        frame = pd.read_parquet(path)
+    except ImportError as error:
+        raise UserError("Parquet files need the package pyarrow: pip install 'dipolar[cli]', or give a CSV.") from error
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} is not a complete Parquet file. Write it again, or give a CSV.") from error
+    return _from_frame(path, frame, [])
+
+
+def _read_excel(path: Path) -> Table:
+    try:
+        with pd.ExcelFile(path, engine="openpyxl") as book:
+            sheets = [str(name) for name in book.sheet_names]
+            frame = book.parse(sheets[0], dtype=object, header=None)
+    except ImportError as error:
+        raise UserError("Excel files need the package openpyxl: pip install 'dipolar[cli]', or give a CSV.") from error
+    except Exception as error:  # whatever openpyxl trips over in a damaged file
+        raise UserError(f"{path} is not a complete Excel file. Save it again as .xlsx, or give a CSV.") from error
+    notes = [f"sheet {sheets[0]!r}, the first of {len(sheets)}"] if len(sheets) > 1 else []
+    frame = frame.dropna(how="all")
+    if not len(frame):
+        raise UserError(f"{path}: the sheet {sheets[0]!r} is empty. Put the table on the first sheet.")
+    header = [None if pd.isna(name) else name for name in frame.iloc[0]]
+    frame = frame.iloc[1:].set_axis(_named(path, header), axis=1)
+    return _from_frame(path, frame, notes)
+
+
+def _from_frame(path: Path, frame: pd.DataFrame, notes: list[str]) -> Table:
+    names = _named(path, list(frame.columns))
+    return Table(path.name, {name: _typed(frame.iloc[:, i]) for i, name in enumerate(names)}, notes)
+
+
+def _typed(column: pd.Series) -> np.ndarray:
+    """Return a column of a frame as one of the three kinds."""
+    if pd.api.types.is_numeric_dtype(column.dtype):  # booleans count
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return _dates(column)
+    cells = [None if pd.isna(cell) else cell for cell in column.astype(object)]
+    known = [cell for cell in cells if cell is not None]
+    if known and all(isinstance(cell, Real) for cell in known):
+        return np.array([np.nan if cell is None else float(cell) for cell in cells])
+    if known and all(isinstance(cell, datetime.date) for cell in known):
+        return _dates(pd.to_datetime(pd.Series(cells)))
+    numbers = [float(cell) if isinstance(cell, Real) and not isinstance(cell, bool) else cell for cell in cells]
+    texts = [f"{cell:.15g}" if isinstance(cell, float) else cell for cell in numbers]
+    return np.array([None if cell is None else clean_text(cell) for cell in texts], dtype=object)
+
+
+def _dates(column: pd.Series) -> np.ndarray:
+    if getattr(column.dt, "tz", None) is not None:
+        column = column.dt.tz_convert("UTC").dt.tz_localize(None)
+    return column.to_numpy(dtype="datetime64[s]")

@@ -1,0 +1,175 @@
+"""`plot_leaf_curves`: the survival curves of all leaves on one pair of axes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.gridspec import GridSpecFromSubplotSpec
+from matplotlib.lines import Line2D
+
+from dipolar.curves import LifeTables, tabulate
+from dipolar.metrics.logrank import logrank_test
+from dipolar.parameters import check_share
+from dipolar.plotting.curves import draw_band, draw_curve, short_number
+from dipolar.plotting.style import (
+    GREY,
+    INK,
+    SMALL_SIZE,
+    figure_of,
+    make_axes,
+    ordered_colors,
+    plain_axes,
+    quiet,
+    round_ticks,
+    size_in_inches,
+)
+from dipolar.survival import check_outcome
+from dipolar.tree.estimator import BaseSurvivalTree
+from dipolar.tree.export import fitted_record
+
+__all__ = ["plot_leaf_curves"]
+
+ROW_HEIGHT = 0.17  # inches
+CURVES_HEIGHT = 3.4
+LABEL_HEIGHT = 0.45  # numbers and label of the time axis
+
+
+def plot_leaf_curves(
+    tree: BaseSurvivalTree,
+    X: Any = None,
+    y: Any = None,
+    *,
+    ax: Axes | None = None,
+    bands: bool | None = None,
+    level: float = 0.95,
+    at_risk: bool = True,
+    time_label: str = "time",
+) -> Axes:
+    """Draw the Kaplan-Meier curves of all leaves together, with the numbers at risk under them.
+
+    Leaves have the colours of :func:`plot_tree` and stand in the table by ascending risk. The p-value is that of the
+    log-rank test of equal hazards in all leaves. On the training rows it is far too small, because the splits were
+    chosen to make it so; on other rows it is an honest test.
+
+    Parameters
+    ----------
+    tree : fitted survival tree
+    X, y : default=None
+        Other rows, whose curves and test are drawn instead of those of the training rows. Leaves that no row reaches
+        are left out.
+    ax : Axes, default=None
+        Where to draw; the table takes its room from these axes. None makes a figure.
+    bands : bool, default=None
+        Whether to draw pointwise confidence bands; None draws them for up to four leaves.
+    level : float, default=0.95
+        Level of the bands.
+    at_risk : bool, default=True
+        Whether to draw the table; without it the leaves are named in a legend.
+    time_label : str, default="time"
+        What the time axis says.
+
+    Returns
+    -------
+    ax : Axes
+        The axes with the curves.
+    """
+    fitted_record(tree)
+    check_share("level", level, hint="0.95 is common.")
+    tables, positions = _tables(tree, X, y)
+    order = np.argsort(tree.leaf_risk_[positions], kind="stable")
+    colors = np.array(ordered_colors(tree.leaf_risk_))[positions]
+    names = [f"leaf {tree.tree_.leaves[position]}" for position in positions]
+
+    ax = make_axes(ax, (6.2, CURVES_HEIGHT + (ROW_HEIGHT * (len(order) + 1) if at_risk else 0.0)))
+    below = _room_below(ax, len(order) + 1) if at_risk else None
+    plain_axes(ax)
+    last = float(tables.time.max())
+    for group in order[::-1]:
+        table, color = tables[int(group)], tuple(colors[group])
+        if bands or (bands is None and len(order) <= 4):
+            draw_band(ax, table, color, level, alpha=0.15)
+        draw_curve(ax, table, color, linewidth=1.6)
+    ticks = round_ticks(last, 6)
+    ax.set(xlim=(0, last), ylim=(0, 1.02), xticks=ticks)
+    ax.set_xticks(ticks, labels=[short_number(tick) for tick in ticks])
+    quiet(ax, x=time_label, y="survival")
+    ax.set_title(_test_text(tables, X is not None), loc="right", fontsize=SMALL_SIZE, color=INK)
+    if below is None:
+        keys = [Line2D([], [], color=tuple(colors[g]), linewidth=1.6, label=names[g]) for g in order]
+        ax.legend(handles=keys, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=SMALL_SIZE)
+    else:
+        ordered = [(names[g], tuple(colors[g]), _at_risk(tables, int(g), ticks)) for g in order]
+        _draw_table(below, ordered, ticks, last)
+    return ax
+
+
+def _tables(tree: BaseSurvivalTree, X: Any, y: Any) -> tuple[LifeTables, np.ndarray]:
+    """Return the life tables of the leaves that have rows, and the positions of those leaves."""
+    if (X is None) != (y is None):
+        raise ValueError("X and y should be given together, or neither for the training rows.")
+    if X is None:
+        return tree.tree_.tables, np.arange(tree.tree_.n_leaves)
+    outcome = check_outcome(y, require_event=False)
+    leaf = np.searchsorted(tree.tree_.leaves, tree.apply(X))
+    if len(leaf) != len(outcome):
+        raise ValueError(f"X and y should have the same number of rows, got {len(leaf)} and {len(outcome)}.")
+    positions, group = np.unique(leaf, return_inverse=True)
+    return tabulate(outcome, np.ones(len(outcome)), group.reshape(-1), len(positions)), positions
+
+
+def _test_text(tables: LifeTables, is_other_data: bool) -> str:
+    """The log-rank test of all groups; life tables hold all that it needs."""
+    if len(tables) < 2 or not tables.events.any():
+        return ""
+    group = np.repeat(np.arange(len(tables)), np.diff(tables.offset))
+    ends = np.zeros(len(tables.time), dtype=bool)
+    ends[tables.offset[1:] - 1] = True
+    leaving = tables.at_risk - np.where(ends, 0.0, np.append(tables.at_risk[1:], 0.0))
+    censored = np.maximum(leaving - tables.events, 0.0)
+    # Every entry stands for its events and its censorings.
+    test = logrank_test(
+        (np.tile(tables.time, 2), np.repeat([True, False], len(group))),
+        np.tile(group, 2),
+        sample_weight=np.concatenate([tables.events, censored]),
+    )
+    p = f"p = {test.p_value:.2g}" if test.p_value >= 1e-4 else "p < 0.0001"
+    return f"log-rank {p}" if is_other_data else f"log-rank {p} (training rows)"
+
+
+def _at_risk(tables: LifeTables, group: int, ticks: np.ndarray) -> list[str]:
+    table = tables[group]
+    later = np.searchsorted(table.time, ticks, side="left")
+    return [short_number(number) for number in np.append(table.at_risk, 0.0)[later]]
+
+
+def _room_below(ax: Axes, n_rows: int) -> Axes:
+    """Split the place of the axes in two, and return new axes for a table in the lower one."""
+    figure, height = figure_of(ax), size_in_inches(ax)[1]
+    share = min(ROW_HEIGHT * n_rows / height, 0.7)
+    spec = ax.get_subplotspec()
+    if spec is not None:
+        # A layout engine makes room for the axis label; without one the gap has to hold it.
+        gap = 0.0 if figure.get_layout_engine() is not None else 2 * LABEL_HEIGHT / max(height - LABEL_HEIGHT, 0.1)
+        parts = GridSpecFromSubplotSpec(2, 1, spec, height_ratios=[1 - share, share], hspace=gap)
+        ax.set_subplotspec(parts[0])
+        return ax.figure.add_subplot(parts[1])
+    place = ax.get_position()
+    gap = LABEL_HEIGHT / figure.get_figheight()
+    ax.set_position((place.x0, place.y0 + share * place.height + gap, place.width, (1 - share) * place.height - gap))
+    return ax.figure.add_axes((place.x0, place.y0, place.width, share * place.height))
+
+
+def _draw_table(ax: Axes, rows: list[tuple[str, Any, list[str]]], ticks: np.ndarray, last: float) -> None:
+    size = min(SMALL_SIZE, 0.72 * 72 * size_in_inches(ax)[1] / (len(rows) + 1))
+    ax.set(xlim=(0, last), ylim=(len(rows) + 1, 0))
+    ax.set_axis_off()
+    look: dict[str, Any] = {"fontsize": size, "va": "center", "clip_on": False}
+    side = ax.get_yaxis_transform()
+    ax.text(0.0, 0.5, "at risk", transform=side, ha="left", color=GREY, **look)
+    for number, (name, color, counts) in enumerate(rows, start=1):
+        ax.annotate(name, (0.0, number + 0.5), xycoords=side, xytext=(-14, 0), textcoords="offset points", ha="right",
+                    color=color, **look)  # fmt: skip
+        for tick, count in zip(ticks, counts):
+            ax.text(tick, number + 0.5, count, ha="center", color=INK, **look)

@@ -1,0 +1,163 @@
+"""One look for all figures, and text that can be drawn by the font at hand.
+
+Colours come from Okabe and Ito's palette and, where groups are ordered by risk, from a map whose lightness rises
+steadily: both stay apart under the common kinds of colour blindness and in grey print. Nothing here changes
+matplotlib's settings; every artist is told its look.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.ticker import MaxNLocator
+
+from dipolar.tree.rules import flatten, shorten
+
+__all__ = [
+    "BLUE",
+    "GREEN",
+    "GREY",
+    "INK",
+    "ORANGE",
+    "RISK_MAP",
+    "RISK_RANGE",
+    "SERIES",
+    "SMALL_SIZE",
+    "TEXT_SIZE",
+    "figure_of",
+    "legible",
+    "make_axes",
+    "name_label",
+    "ordered_colors",
+    "plain_axes",
+    "quiet",
+    "round_ticks",
+    "size_in_inches",
+]
+
+INK = "#222222"
+GREY = "#767676"
+BLUE = "#0072B2"
+ORANGE = "#D55E00"
+GREEN = "#009E73"
+
+# Lines that are told apart by colour, marker and dashes.
+SERIES: tuple[dict[str, Any], ...] = (
+    {"color": BLUE, "marker": "o", "linestyle": "solid"},
+    {"color": ORANGE, "marker": "s", "linestyle": (0, (5, 1.5))},
+    {"color": GREEN, "marker": "^", "linestyle": (0, (2, 1.2))},
+    {"color": "#CC79A7", "marker": "D", "linestyle": (0, (6, 1.5, 1, 1.5))},
+    {"color": "#E69F00", "marker": "v", "linestyle": (0, (1, 1))},
+    {"color": "#56B4E9", "marker": "P", "linestyle": (0, (8, 2))},
+)
+
+TEXT_SIZE = 9.0
+SMALL_SIZE = 8.0
+
+# From low risk to high risk; the yellow end of the map is too light for lines on white.
+RISK_MAP, RISK_RANGE = "plasma", (0.02, 0.78)
+
+
+def make_axes(ax: Axes | None, figsize: tuple[float, float]) -> Axes:
+    """Return the axes to draw on: those given, or those of a new figure."""
+    if ax is not None:
+        return ax
+    return plt.subplots(figsize=figsize, layout="constrained")[1]
+
+
+def figure_of(ax: Axes) -> Figure:
+    """Return the figure of axes, also where they lie in a part of it."""
+    figure: Any = ax.figure
+    while not isinstance(figure, Figure):
+        figure = figure.figure
+    return figure
+
+
+def size_in_inches(ax: Axes) -> tuple[float, float]:
+    """Return the width and height of axes, after a layout engine has had its say."""
+    figure = figure_of(ax)
+    figure.draw_without_rendering()
+    extent = ax.get_window_extent()
+    return extent.width / figure.dpi, extent.height / figure.dpi
+
+
+def round_ticks(last: float, n_steps: int) -> np.ndarray:
+    """Return round times from 0 to no more than the last one."""
+    ticks = np.asarray(MaxNLocator(nbins=n_steps, steps=[1, 2, 2.5, 5, 10]).tick_values(0, last))
+    return ticks[(ticks >= 0) & (ticks <= last)]
+
+
+def plain_axes(ax: Axes, *, size: float = SMALL_SIZE) -> None:
+    """Give axes the common look: two spines, small ticks."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set(color=GREY, linewidth=0.8)
+    ax.tick_params(labelsize=size, color=GREY, labelcolor=INK, width=0.8, length=0.35 * size, pad=0.3 * size)
+
+
+def quiet(ax: Axes, *, x: str | None = None, y: str | None = None, title: str | None = None) -> None:
+    """Label axes in the common look."""
+    if x is not None:
+        ax.set_xlabel(legible(x), fontsize=TEXT_SIZE, color=INK)
+    if y is not None:
+        ax.set_ylabel(legible(y), fontsize=TEXT_SIZE, color=INK)
+    if title is not None:
+        ax.set_title(legible(title), fontsize=TEXT_SIZE + 1, color=INK)
+
+
+def ordered_colors(values: Sequence[float] | np.ndarray) -> list[Any]:
+    """Return one colour per value, by rank: the higher the risk, the lighter and warmer."""
+    rank = np.argsort(np.argsort(values, kind="stable"), kind="stable")
+    share = rank / max(len(rank) - 1, 1)
+    low, high = RISK_RANGE
+    return [mpl.colormaps[RISK_MAP](low + (high - low) * float(s)) for s in share]
+
+
+def name_label(name: str, width: int = 40) -> str:
+    """Return the name of a covariate as an axis label: on one line, of bounded length, drawable."""
+    return legible(shorten(flatten(name), width))
+
+
+def legible(text: str) -> str:
+    """Return the text with every character that the font lacks spelled out, and without mathematics.
+
+    A symbol becomes its name (`:red heart:`), another character its code (`U+5E74`); joiners and variation
+    selectors disappear. A dollar sign stays a dollar sign.
+    """
+    families = tuple(FontProperties().get_family())
+    shown = "".join(c if c in " \n" or _font_has(c, families) else _spelled(c) for c in text)
+    return shown.replace("$", r"\$")
+
+
+@lru_cache(maxsize=4096)
+def _font_has(character: str, families: tuple[str, ...]) -> bool:
+    return any(get_font(path).get_char_index(ord(character)) for path in _font_files(families))
+
+
+@lru_cache(maxsize=64)
+def _font_files(families: tuple[str, ...]) -> list[str]:
+    """The files that matplotlib looks into for a list of families, in its order."""
+    files: list[str] = []
+    for family in families:
+        try:
+            files.append(str(findfont(FontProperties(family=[family]), fallback_to_default=False)))
+        except ValueError:
+            continue
+    return files or [str(findfont(FontProperties(family=["DejaVu Sans"])))]
+
+
+def _spelled(character: str) -> str:
+    category = unicodedata.category(character)
+    if category in ("Cf", "Mn", "Me", "Cc"):
+        return ""
+    if category.startswith("S"):
+        return f":{unicodedata.name(character, f'U+{ord(character):04X}').lower()}:"
+    return f"U+{ord(character):04X}"

@@ -1,0 +1,194 @@
+"""Collect what the report shows, put it into the page, and write the page in one step."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import os
+import secrets
+from importlib import resources
+from importlib.metadata import version
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from dipolar.report.model import describe_path, describe_splits, describe_surfaces, describe_tree, numbers
+from dipolar.report.summary import (
+    GivenRows,
+    describe_covariates,
+    describe_outcome,
+    describe_parameters,
+    describe_scores,
+    training_rows,
+)
+from dipolar.tree.export import covariate_names
+
+__all__ = ["render_report", "report_data", "write_report"]
+
+# In the order in which they run; each may use what the ones before it define.
+SCRIPTS = ("statistics.js", "model.js", "draw.js", "tree.js", "page.js")
+
+
+def write_report(
+    tree: Any,
+    path: str | os.PathLike[str],
+    *,
+    X: Any = None,
+    y: Any = None,
+    sample_weight: Any = None,
+    predict_form: bool = True,
+    include_rows: bool = False,
+    title: str | None = None,
+    time_unit: str | None = None,
+) -> Path:
+    """Write a fitted tree to one HTML file that opens offline in any browser.
+
+    The page shows the tree, the curve of every leaf, two leaves side by side, the members of the pruning path, scores
+    with their definitions, a summary of the data, the parameters, and a form that predicts for one person.
+
+    Parameters
+    ----------
+    tree : LogRankSurvivalTree or DipoleSurvivalTree
+        A fitted tree.
+    path : str or path-like
+        The file to write. It appears complete or not at all.
+    X, y : covariates and outcomes, default=None
+        Rows to summarise and to score the tree on, both or neither. The page says whether they are the training
+        rows. Without them the scores are those of the training outcomes, which the leaves hold, and covariates
+        are not summarised.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How often each of these rows counts.
+    predict_form : bool, default=True
+        Whether the page can predict. For a surface of a kernel without explicit features the page then holds the
+        rows of the training data in which the surface is expressed, and says so; False leaves them out.
+    include_rows : bool, default=False
+        Whether the page lists the rows of `X` and `y` by leaf. They are persons' data: think before sending it on.
+    title : str, default=None
+        Heading of the page.
+    time_unit : str, default=None
+        What times are counted in, for example "days".
+
+    Returns
+    -------
+    path : Path
+        Where the file is.
+    """
+    text = render_report(
+        tree, X=X, y=y, sample_weight=sample_weight, predict_form=predict_form, include_rows=include_rows,
+        title=title, time_unit=time_unit,
+    )  # fmt: skip
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        with open(temporary, "x", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return path
+
+
+def render_report(tree: Any, **options: Any) -> str:
+    """Return the page as text; the options are those of :func:`write_report`."""
+    data = report_data(tree, **options)
+    style, script = _resource("report.css"), "\n".join(_resource(name) for name in SCRIPTS)
+    return Template(_resource("page.html")).substitute(
+        title=html.escape(data["title"]),
+        policy=_content_policy(style, script),
+        style=style,
+        script=script,
+        data=_embed(data),
+    )
+
+
+def report_data(
+    tree: Any,
+    *,
+    X: Any = None,
+    y: Any = None,
+    sample_weight: Any = None,
+    predict_form: bool = True,
+    include_rows: bool = False,
+    title: str | None = None,
+    time_unit: str | None = None,
+) -> dict[str, Any]:
+    """Return everything that the page knows, as JSON types; the parameters are those of :func:`write_report`."""
+    check_is_fitted(tree)
+    _check_options(X, y, sample_weight, include_rows)
+    given = None if X is None else GivenRows.check(tree, X, y, sample_weight)
+    training = training_rows(tree)[:2]
+    return {
+        "title": _text(f"{type(tree).__name__}, {tree.n_leaves_} leaves" if title is None else title),
+        "estimator": type(tree).__name__,
+        "version": version("dipolar"),
+        "time_unit": None if time_unit is None else _text(time_unit),
+        "names": [_text(name) for name in covariate_names(tree)],
+        "tree": describe_tree(tree.grown_, tree.pruning_path_),
+        "splits": describe_splits(tree.grown_, tree.n_features_in_),
+        "allow_missing": bool(tree._allow_nan),
+        "form": bool(predict_form),
+        "surfaces": describe_surfaces(tree.grown_.splits) if predict_form else None,
+        "path": describe_path(tree.pruning_path_),
+        "member": int(tree.member_),
+        "importances": numbers(tree.feature_importances_),
+        "parameters": describe_parameters(tree),
+        "scores": describe_scores(tree, given),
+        "training": describe_outcome(*training, "training data"),
+        "given": None if given is None else describe_outcome(given.survival, given.weight, given.label),
+        "covariates": None if given is None else describe_covariates(given.X, given.weight),
+        "rows": _describe_rows(tree, given) if include_rows and given is not None else None,
+    }
+
+
+def _check_options(X: Any, y: Any, sample_weight: Any, include_rows: bool) -> None:
+    if (X is None) != (y is None):
+        given, absent = ("X", "y") if y is None else ("y", "X")
+        raise ValueError(f"X and y belong together, got {given} without {absent}. Pass both, or neither.")
+    if X is None and include_rows:
+        raise ValueError("include_rows=True needs the rows: pass X and y. The tree itself does not keep them.")
+    if X is None and sample_weight is not None:
+        raise ValueError("sample_weight counts the rows of X and y: pass these as well.")
+
+
+def _describe_rows(tree: Any, given: GivenRows) -> dict[str, Any]:
+    return {
+        "X": [numbers(row) for row in given.X],
+        "time": numbers(given.survival.time),
+        "event": given.survival.event.tolist(),
+        "weight": numbers(given.weight),
+        "node": np.asarray(tree.grown_.leaves)[given.grown_leaf].tolist(),
+    }
+
+
+def _text(text: Any) -> str:
+    """Return text that can be encoded: half of a surrogate pair becomes a question mark."""
+    return str(text).encode("utf-8", "replace").decode("utf-8")
+
+
+def _embed(data: dict[str, Any]) -> str:
+    """Return JSON that is safe inside a script element: nothing in it can end the element or a line."""
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _content_policy(style: str, script: str) -> str:
+    """Return the policy by which the browser runs this script, uses this style, and loads nothing."""
+    return (
+        f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}"
+
+
+def _resource(name: str) -> str:
+    return resources.files("dipolar.report").joinpath("assets", name).read_text(encoding="utf-8")

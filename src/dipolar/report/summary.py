@@ -1,0 +1,174 @@
+"""What the report says in numbers about data and model: outcomes, covariates, scores, parameters."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from dipolar.curves import LifeTables, tabulate
+from dipolar.metrics import concordance_index, integrated_brier_score
+from dipolar.metrics.scorers import training_outcomes
+from dipolar.quantiles import weighted_quantile
+from dipolar.report.model import numbers
+from dipolar.survival import Survival, check_outcome
+from dipolar.validation import check_predict_data, check_sample_weight
+
+__all__ = ["GivenRows", "describe_covariates", "describe_outcome", "describe_parameters", "describe_scores"]
+
+# A parameter's value is cut after this many characters.
+LONGEST_VALUE = 120
+
+
+@dataclass(frozen=True)
+class GivenRows:
+    """Rows that the report is about, checked and sent down the tree; rows of weight zero are left out."""
+
+    X: np.ndarray
+    survival: Survival
+    weight: np.ndarray
+    grown_leaf: np.ndarray  # position among the leaves of the grown tree
+    leaf: np.ndarray  # position among the leaves of the fitted tree
+    is_training: bool  # whether they are what the tree was fitted to, as far as its leaves can tell
+
+    @classmethod
+    def check(cls, tree: Any, X: Any, y: Any, sample_weight: Any) -> GivenRows:
+        """Check covariates, outcomes and weights against a fitted tree."""
+        X = check_predict_data(tree, X, allow_nan=tree._allow_nan)
+        survival = check_outcome(y, require_event=False)
+        if len(X) != len(survival):
+            raise ValueError(f"X and y should have the same length, got {len(X)} and {len(survival)} rows.")
+        weight = check_sample_weight(sample_weight, len(X))
+        seen = weight > 0
+        if not seen.any():
+            raise ValueError("sample_weight is zero in every row. At least one row needs a positive weight.")
+        X, survival, weight = X[seen], survival.take(seen), weight[seen]
+        grown_leaf = tree.grown_.leaf_of(X)
+        is_training = _same_tables(tree.grown_.tables, survival, weight, grown_leaf)
+        return cls(X, survival, weight, grown_leaf, tree.tree_.leaf_of(X), is_training)
+
+    @property
+    def label(self) -> str:
+        return "training data" if self.is_training else "data given"
+
+
+def _same_tables(tables: LifeTables, survival: Survival, weight: np.ndarray, leaf: np.ndarray) -> bool:
+    """Tell whether rows fill the leaves with the life tables that the tree has."""
+    if len(np.unique(leaf)) < len(tables):
+        return False
+    filled = tabulate(survival, weight, leaf, len(tables))
+    return all(
+        mine.shape == its.shape and np.allclose(mine, its, rtol=1e-9, atol=0)
+        for mine, its in (
+            (filled.time, tables.time),
+            (filled.at_risk, tables.at_risk),
+            (filled.events, tables.events),
+        )
+    )
+
+
+def training_rows(tree: Any) -> tuple[Survival, np.ndarray, np.ndarray]:
+    """Return outcomes, weights and leaves of the training rows, which the life tables of the leaves hold."""
+    known = training_outcomes(tree)
+    assert known is not None  # every tree of this library has life tables
+    (time, event), weight = known
+    tables = tree.tree_.tables
+    leaf = np.tile(np.repeat(np.arange(len(tables)), np.diff(tables.offset)), 2)
+    seen = weight > 0
+    return Survival(time[seen], event[seen]), weight[seen], leaf[seen]
+
+
+def describe_outcome(survival: Survival, weight: np.ndarray, label: str) -> dict[str, Any]:
+    """Return counts and follow-up of some rows; the median follow-up is that of the reverse Kaplan-Meier curve."""
+    reverse = tabulate(Survival(survival.time, ~survival.event), weight)[0]
+    return {
+        "label": label,
+        "n": float(weight.sum()),
+        "events": float(weight[survival.event].sum()),
+        "median_follow_up": numbers([reverse.median()])[0],
+        "total_time": float(weight @ survival.time),
+    }
+
+
+def describe_covariates(X: np.ndarray, weight: np.ndarray) -> list[dict[str, Any]]:
+    """Return one summary per column. Smallest and largest values are left out: they belong to single persons."""
+    return [_describe_column(column, weight) for column in X.T]
+
+
+def _describe_column(column: np.ndarray, weight: np.ndarray) -> dict[str, Any]:
+    known = ~np.isnan(column)
+    summary: dict[str, Any] = {"missing": float(weight[~known].sum()), "known": float(weight[known].sum())}
+    if not known.any():
+        return summary
+    values, weight = column[known], weight[known]
+    levels = np.unique(values)
+    if len(levels) <= 2:
+        shares = [float(weight[values == level].sum() / weight.sum()) for level in levels]
+        return summary | {"levels": numbers(levels), "shares": shares}
+    mean = float(np.average(values, weights=weight))
+    variance = float(weight @ (values - mean) ** 2 / max(weight.sum() - 1.0, 1.0))
+    quartiles = [weighted_quantile(values, weight, share) for share in (0.25, 0.5, 0.75)]
+    return summary | {"mean": mean, "deviation": variance**0.5, "quartiles": quartiles}
+
+
+def describe_scores(tree: Any, given: GivenRows | None) -> list[dict[str, Any]]:
+    """Return the scores of the fitted tree on its training rows and, if they are others, on the rows given."""
+    survival, weight, leaf = training_rows(tree)
+    columns = [_score_rows(tree, "training data", survival, weight, leaf)]
+    if given is not None and not given.is_training:
+        columns.append(_score_rows(tree, given.label, given.survival, given.weight, given.leaf))
+    return columns
+
+
+def _score_rows(tree: Any, label: str, survival: Survival, weight: np.ndarray, leaf: np.ndarray) -> dict[str, Any]:
+    y = survival.time, survival.event
+    train, train_weight, _ = training_rows(tree)
+    tables = list(tree.tree_.tables)
+    medians = np.array([table.median("mean") for table in tables])
+    curves = [table.survival_function() for table in tables], leaf
+    risk = tree.leaf_risk_[leaf]
+    options = {"sample_weight": weight}
+    of_medians = options | {"ties": "exclude", "tied_times": "exclude"}
+    of_curves = options | {"train_weight": train_weight}
+    return {
+        "label": label,
+        "n": float(weight.sum()),
+        "events": float(weight[survival.event].sum()),
+        "harrell": _attempt(concordance_index, y, risk, **options),
+        "paper": _attempt(concordance_index, y, -medians[leaf], **of_medians),
+        "ibs": _attempt(integrated_brier_score, (train.time, train.event), y, curves, **of_curves),
+    }
+
+
+def _attempt(score: Callable[..., float], *data: Any, **options: Any) -> dict[str, Any]:
+    """Return a score, or why these rows have none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UndefinedMetricWarning)
+        try:
+            return {"value": float(score(*data, **options)), "reason": None}
+        except (ValueError, UndefinedMetricWarning) as error:
+            return {"value": None, "reason": str(error)}
+
+
+def describe_parameters(tree: Any) -> list[dict[str, Any]]:
+    """Return every parameter of the estimator as text, and whether it was left at its default."""
+    defaults = {name: p.default for name, p in inspect.signature(type(tree).__init__).parameters.items()}
+    return [
+        {"name": name, "value": _shorten(repr(value)), "is_default": _same(value, defaults.get(name))}
+        for name, value in tree.get_params(deep=False).items()
+    ]
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Tell whether two parameters are equal; 1 and 1.0 are, 1 and True are not."""
+    plain = all(isinstance(number, int | float) and not isinstance(number, bool) for number in (value, default))
+    return value == default if plain else repr(value) == repr(default)
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"

@@ -1,0 +1,240 @@
+"""Splits in words: what a node asks, as long or as short as there is room for.
+
+A rule is the condition for going left. Sums are written in the units of the data: a split that was found on
+standardised covariates z = (x - mean) / scale is expanded into one of x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import comb, factorial, prod
+
+import numpy as np
+
+from dipolar.factors import Surface
+from dipolar.kernels import Kernel, LinearKernel, PolynomialKernel
+
+__all__ = [
+    "explicit_monomials",
+    "first_that_fits",
+    "flatten",
+    "influence_rules",
+    "name_rules",
+    "polynomial_terms",
+    "prototype_text",
+    "shorten",
+    "sum_rules",
+]
+
+# Columns that a term multiplies, repeated for powers; () is the constant.
+Monomial = tuple[int, ...]
+
+# A polynomial with more monomials is told by its covariates only.
+MAX_TERMS = 2000
+
+# Lengths to which names are cut, one after the other, before a rule loses terms.
+NAME_LIMITS = (None, 32, 20, 12)
+
+# Share of the score that a covariate needs to be named in a sum.
+NEGLIGIBLE = 1e-6
+
+ELLIPSIS = "…"
+
+# Kernels by the names that users give them.
+KERNEL_WORDS = {
+    "GaussianKernel": "Gaussian",
+    "LaplacianKernel": "Laplacian",
+    "SigmoidKernel": "sigmoid",
+    "PolynomialKernel": "polynomial",
+    "LinearKernel": "linear",
+    "CallableKernel": "kernel",
+}
+
+
+def flatten(name: str) -> str:
+    """Put a name on one line: line breaks, tabs and other runs of white space become one space."""
+    return " ".join("".join(c if c.isprintable() else " " for c in str(name)).split())
+
+
+def shorten(text: str, width: int | None) -> str:
+    """Leave out the middle of a text that is longer than `width`: names often share their beginnings."""
+    if width is None or len(text) <= width:
+        return text
+    if width <= 1:
+        return ELLIPSIS
+    tail = (width - 1) // 2
+    return text[: width - 1 - tail] + ELLIPSIS + (text[-tail:] if tail else "")
+
+
+def first_that_fits(candidates: Iterator[str], width: int | None) -> str:
+    """Return the first text that is no longer than `width`; if there is none, the last one cut to it."""
+    text = ""
+    for text in candidates:
+        if width is None or len(text) <= width:
+            return text
+    return shorten(text, width)
+
+
+def name_rules(name: str, condition: str) -> Iterator[str]:
+    """Ways to write "name condition", each shorter than the one before; the condition stays whole."""
+    for length in range(len(name), 5, -1):
+        yield f"{shorten(name, length)} {condition}"
+    yield f"{shorten(name, 6)} {condition}"
+
+
+def explicit_monomials(kernel: Kernel, n_columns: int) -> list[tuple[Monomial, float]]:
+    """Return the explicit features of a kernel: the columns that each multiplies, and its constant factor."""
+    if isinstance(kernel, LinearKernel):
+        return [((column,), 1.0) for column in range(n_columns)]
+    assert isinstance(kernel, PolynomialKernel)
+    return [
+        (columns, float(np.sqrt(_multinomial(kernel.degree, columns) * _constant_power(kernel, columns))))
+        for columns in kernel.monomials(n_columns)
+    ]
+
+
+def polynomial_terms(surface: Surface, mean: np.ndarray, scale: np.ndarray) -> dict[Monomial, float] | None:
+    """Write the score of a linear or polynomial surface as a sum of monomials of the covariates as they were given.
+
+    Returns None for other kernels, and for a polynomial with thousands of terms.
+    """
+    kernel, n_columns = surface.kernel, len(mean)
+    if isinstance(kernel, PolynomialKernel):
+        if comb(n_columns + kernel.degree, kernel.degree) > MAX_TERMS:
+            return None
+    elif not isinstance(kernel, LinearKernel):
+        return None
+    terms = _kernel_terms(surface, n_columns) if len(surface.rows) else _explicit_terms(surface, n_columns)
+    terms[()] = terms.get((), 0.0) + surface.intercept
+    return _unstandardise(terms, mean, scale)
+
+
+def sum_rules(terms: dict[Monomial, float], boundary: float, names: Sequence[str], shares: np.ndarray) -> Iterator[str]:
+    """Ways to write "sum of terms < constant", each shorter than the one before: names are cut, then terms dropped.
+
+    A sum of first powers may drop those of the least influential covariates; other polynomials are written in full
+    or not at all, because their terms cannot be ranked one by one.
+    """
+    constant = boundary - terms.get((), 0.0)
+    monomials = [monomial for monomial, weight in terms.items() if monomial and weight != 0]
+    is_linear = all(len(monomial) == 1 for monomial in monomials)
+    if is_linear:
+        # What a solver leaves of a covariate that does not matter is rounding, and no term.
+        monomials = [monomial for monomial in monomials if shares[monomial[0]] > NEGLIGIBLE] or monomials
+    if not monomials:
+        yield f"0 < {_number(constant)}"
+    elif is_linear and len(monomials) == 1:
+        column, weight = monomials[0][0], terms[monomials[0]]
+        yield from name_rules(names[column], f"{'<' if weight > 0 else '>'} {_number(constant / weight)}")
+    else:
+        yield from _long_sum_rules(monomials, terms, constant, names, shares, 1 if is_linear else len(monomials))
+
+
+def _long_sum_rules(
+    monomials: list[Monomial],
+    terms: dict[Monomial, float],
+    constant: float,
+    names: Sequence[str],
+    shares: np.ndarray,
+    fewest: int,
+) -> Iterator[str]:
+    ranked = sorted(monomials, key=lambda monomial: -shares[monomial[0]]) if fewest == 1 else monomials
+    for kept in range(len(monomials), fewest - 1, -1):
+        more = f" + {len(monomials) - kept} more" if kept < len(monomials) else ""
+        for limit in NAME_LIMITS:
+            shown = [shorten(name, limit) for name in names]
+            parts = [(terms[m], _monomial_text(m, shown)) for m in monomials if m in ranked[:kept]]
+            yield f"{_sum_text(parts)}{more} < {_number(constant)}"
+
+
+def influence_rules(surface: Surface, names: Sequence[str], shares: np.ndarray, most: int = 5) -> Iterator[str]:
+    """Ways to write "kernel score of the most influential covariates < 0", each shorter than the one before."""
+    word = _kernel_word(surface.kernel)
+    ranked = [column for column in np.argsort(-shares, kind="stable") if shares[column] >= 0.005]
+    for kept in range(min(most, len(ranked)), 0, -1):
+        more = f", {len(ranked) - kept} more" if kept < len(ranked) else ""
+        for limit in NAME_LIMITS:
+            listed = ", ".join(f"{shorten(names[c], limit)} ({100 * shares[c]:.0f}%)" for c in ranked[:kept])
+            yield f"{word} score of {listed}{more} < 0"
+    for kept in range(min(most, len(ranked)), 0, -1):
+        more = f", {ELLIPSIS}" if kept < len(ranked) else ""
+        for limit in NAME_LIMITS:
+            yield f"f({', '.join(shorten(names[c], limit) for c in ranked[:kept])}{more}) < 0"
+    yield "score < 0"
+
+
+def prototype_text(X: np.ndarray, score: np.ndarray, names: Sequence[str], shares: np.ndarray, most: int = 5) -> str:
+    """Describe the rows farthest to the left and to the right of a surface, by its most influential covariates."""
+    leading = np.argsort(-shares, kind="stable")[:most]
+    left, right = (
+        ", ".join(f"{names[column]} {_number(X[row, column])}" for column in leading)
+        for row in (int(np.argmin(score)), int(np.argmax(score)))
+    )
+    return f"farthest left: {left}; farthest right: {right}"
+
+
+def _kernel_word(kernel: Kernel) -> str:
+    if isinstance(kernel, PolynomialKernel):
+        return {2: "quadratic", 3: "cubic"}.get(kernel.degree, f"degree {kernel.degree} polynomial")
+    return KERNEL_WORDS.get(type(kernel).__name__, type(kernel).__name__)
+
+
+def _multinomial(degree: int, columns: Monomial) -> float:
+    powers = [degree - len(columns), *(columns.count(column) for column in set(columns))]
+    return factorial(degree) / prod(factorial(power) for power in powers)
+
+
+def _constant_power(kernel: PolynomialKernel, columns: Monomial) -> float:
+    return kernel.coef0 ** (kernel.degree - len(columns))
+
+
+def _explicit_terms(surface: Surface, n_columns: int) -> dict[Monomial, float]:
+    features = explicit_monomials(surface.kernel, n_columns)
+    return {columns: factor * weight for (columns, factor), weight in zip(features, surface.coefficients.tolist())}
+
+
+def _kernel_terms(surface: Surface, n_columns: int) -> dict[Monomial, float]:
+    """Expand sum_b c_b k(b, z) over the basis rows b."""
+    if isinstance(surface.kernel, LinearKernel):
+        slopes = surface.coefficients @ surface.rows
+        return {(column,): float(slope) for column, slope in enumerate(slopes)}
+    kernel = surface.kernel
+    assert isinstance(kernel, PolynomialKernel)
+    monomials = kernel.monomials(n_columns)
+    if kernel.coef0 > 0:
+        monomials = [(), *monomials]
+    return {
+        columns: _multinomial(kernel.degree, columns)
+        * _constant_power(kernel, columns)
+        * float(surface.coefficients @ np.prod(surface.rows[:, columns], axis=1))
+        for columns in monomials
+    }
+
+
+def _unstandardise(terms: dict[Monomial, float], mean: np.ndarray, scale: np.ndarray) -> dict[Monomial, float]:
+    """Replace z by (x - mean) / scale and collect terms, constants first, then by degree."""
+    collected: dict[Monomial, float] = {}
+    for columns, weight in terms.items():
+        weight /= float(np.prod(scale[list(columns)]))
+        # Multiplying out: every factor (x - mean) gives either its x or its -mean.
+        for order in range(len(columns) + 1):
+            for kept in combinations(range(len(columns)), order):
+                means = [-mean[column] for place, column in enumerate(columns) if place not in kept]
+                monomial = tuple(columns[place] for place in kept)
+                collected[monomial] = collected.get(monomial, 0.0) + weight * float(np.prod(means))
+    return dict(sorted(collected.items(), key=lambda item: (len(item[0]), item[0])))
+
+
+def _monomial_text(monomial: Monomial, names: Sequence[str]) -> str:
+    powers = {column: monomial.count(column) for column in sorted(set(monomial))}
+    return "*".join(names[column] + (f"^{power}" if power > 1 else "") for column, power in powers.items())
+
+
+def _sum_text(parts: list[tuple[float, str]]) -> str:
+    text = " ".join(f"{'-' if weight < 0 else '+'} {_number(abs(weight))} {name}" for weight, name in parts)
+    return text.removeprefix("+ ").replace("- ", "-", 1) if text.startswith("- ") else text.removeprefix("+ ")
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}"

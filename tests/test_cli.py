@@ -1,0 +1,467 @@
+"""The commands: what they print, write and refuse."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import warnings
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from dipolar import DipoleSurvivalTree, LogRankSurvivalTree, __version__
+from dipolar.cli import model as model_module
+from dipolar.cli.app import app
+from dipolar.datasets import load_remission
+from dipolar.metrics import concordance_index
+
+QUICK = ("--tree", "univariate", "--pruning", "fixed")
+
+
+def dipolar(*args):
+    return CliRunner().invoke(app, [str(arg) for arg in args], env={"COLUMNS": "100", "NO_COLOR": "1"})
+
+
+def refused(*args):
+    """Run a command that has to fail as bad input does; return its line."""
+    result = dipolar(*args)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == "" and result.stderr.startswith("error: ") and result.stderr.count("\n") == 1
+    assert "Traceback" not in result.stderr
+    return result.stderr
+
+
+def process(*args, **settings):
+    command = [sys.executable, "-m", "dipolar", *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, **settings)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "remission.dipolar"
+    assert dipolar("fit", "remission", *QUICK, "--output", path, "--quiet").output == ""
+    return path
+
+
+def write_patients(path, n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    age, sex = rng.integers(40, 90, n), rng.choice(["m", "f"], n)
+    frame = pd.DataFrame({"time": rng.exponential(np.exp(5 - age / 30)), "event": rng.integers(0, 2, n)})
+    frame["age"], frame["sex"], frame["stage"] = age, sex, rng.choice(["I", "II", "III"], n)
+    frame.to_csv(path, index=False)
+    return path
+
+
+# Fit.
+
+
+def test_fit_prints_the_leaves():
+    result = dipolar("fit", "remission", *QUICK, "--max-depth", 1)
+    assert result.exit_code == 0 and result.stderr == ""
+    assert "42 rows, 30 events (71 %)" in result.stdout
+    assert "logWBC <= 3.23" in result.stdout and "logWBC > 3.23" in result.stdout
+    assert "median weeks" in result.stdout
+
+
+def test_fit_as_json_agrees_with_python():
+    result = dipolar("fit", "remission", *QUICK, "--json", "--seed", 3, "--min-leaf", 5, "--alpha", 3, "--max-depth", 2)
+    document = json.loads(result.stdout)
+    X, y = load_remission(return_X_y=True)
+    parameters = document["parameters"]
+    tree = LogRankSurvivalTree(**parameters).fit(X, y)
+    chosen = {"random_state": 3, "min_samples_leaf": 5, "alpha": 3.0, "max_depth": 2, "pruning": "fixed", "verbose": 0}
+    assert {name: parameters[name] for name in chosen} == chosen
+    assert [leaf["node"] for leaf in document["leaves"]] == tree.tree_.leaves[np.argsort(tree.leaf_risk_)].tolist()
+    assert sum(leaf["n"] for leaf in document["leaves"]) == 42
+    assert document["harrell_c_on_training_rows"] == tree.score(X, y)
+
+
+@pytest.mark.parametrize(
+    ("kind", "kernel", "kappa"), [("linear", "linear", 0.01), ("quadratic", "quadratic", 0.5), ("gaussian", "rbf", 0.1)]
+)
+def test_options_reach_the_dipole_trees(kind, kernel, kappa):
+    given = [] if kappa != 0.5 else ["--kappa", kappa, "--no-standardize"]
+    result = dipolar("fit", "remission", "--tree", kind, "--pruning", "none", "--max-depth", 1, "--json", *given)
+    parameters = json.loads(result.stdout)["parameters"]
+    chosen = parameters["kernel"], parameters["kappa"], parameters["standardize"], parameters["pruning"]
+    assert chosen == (kernel, kappa, not given, None)
+
+
+def test_splits_by_surfaces_are_listed_under_letters():
+    document = json.loads(dipolar("fit", "cost", "--pruning", "none", "--max-depth", 2, "--json").stdout)
+    letters = {split["letter"] for split in document["splits"]}
+    used = {part.split(":")[0] for leaf in document["leaves"] for part in leaf["rule"].split(", ") if ":" in part}
+    assert letters and used == letters
+
+
+def test_a_surface_between_two_values_is_told_in_words(tmp_path):
+    frame = pd.DataFrame({"time": [*range(1, 31), *range(101, 131)], "event": 1, "ill": [5] * 30 + [3] * 30})
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    result = dipolar("fit", tmp_path / "data.csv", "--pruning", "none", "--max-depth", 1, "--json")
+    document = json.loads(result.stdout)
+    assert [leaf["rule"] for leaf in document["leaves"]] == ["ill=3", "ill=5"] and document["splits"] == []
+
+
+def test_a_tree_without_splits_is_everybody():
+    result = dipolar("fit", "remission", *QUICK, "--alpha", 1000, "--json")
+    assert [leaf["rule"] for leaf in json.loads(result.stdout)["leaves"]] == ["everybody"]
+
+
+def test_fit_writes_model_and_report(tmp_path):
+    data, output, page = write_patients(tmp_path / "p.csv"), tmp_path / "p.dipolar", tmp_path / "p.html"
+    result = dipolar("fit", data, *QUICK, "--output", output, "--report", page)
+    assert result.exit_code == 0 and f"Model saved to {output}" in result.stdout
+    assert "<html" in page.read_text(encoding="utf-8").lower()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["p.csv", "p.dipolar", "p.html"]
+
+
+def test_warnings_of_the_library_are_told_on_stderr(monkeypatch):
+    monkeypatch.setattr(LogRankSurvivalTree, "_warn_about", lambda *_: warnings.warn("badly\nscaled", stacklevel=2))
+    result = dipolar("fit", "remission", *QUICK)
+    assert result.exit_code == 0 and result.stderr == "warning: badly scaled\n"
+    result = dipolar("fit", "remission", *QUICK, "--json")
+    assert json.loads(result.stdout)["warnings"] == ["badly\nscaled"] and result.stderr == ""
+
+
+# Predict.
+
+
+def test_predictions_agree_with_python(model, tmp_path):
+    output = tmp_path / "predicted.csv"
+    assert dipolar("predict", model, "remission", "--at", 10, "--keep", "TR", "-o", output).exit_code == 0
+    X, _ = load_remission(return_X_y=True)
+    tree = LogRankSurvivalTree.load(model)
+    frame = pd.read_csv(output)
+    assert list(frame) == ["row", "TR", "leaf", "risk", "median", "survival_at_10"]
+    assert np.allclose(frame["risk"], tree.predict(X), rtol=1e-12)
+    assert np.allclose(frame["median"], tree.predict_median(X, unreached="nan"), equal_nan=True)
+    assert np.allclose(frame["survival_at_10"], [curve(10) for curve in tree.predict_survival_function(X)])
+    document = json.loads(dipolar("predict", model, "remission", "--json").stdout)
+    assert [row["leaf"] for row in document["predictions"]] == tree.apply(X).tolist()
+
+
+def test_new_data_in_another_shape_gives_the_same_predictions(tmp_path):
+    data, output = write_patients(tmp_path / "p.csv"), tmp_path / "p.dipolar"
+    dipolar("fit", data, *QUICK, "--output", output)
+    expected = json.loads(dipolar("predict", output, data, "--json").stdout)["predictions"]
+    frame = pd.read_csv(data)[["stage", "sex", "age"]].assign(bed="B")
+    frame.to_csv(tmp_path / "other.csv", index=False, sep=";", encoding="utf-16")
+    frame.to_parquet(tmp_path / "other.parquet")
+    frame.to_excel(tmp_path / "other.xlsx", index=False)
+    for name in ("other.csv", "other.parquet", "other.xlsx"):
+        document = json.loads(dipolar("predict", output, tmp_path / name, "--json").stdout)
+        assert document["predictions"] == expected
+        assert any("bed" in note for note in document["notes"])
+
+
+def test_unseen_categories_and_missing_columns(tmp_path):
+    data, output = write_patients(tmp_path / "p.csv"), tmp_path / "p.dipolar"
+    dipolar("fit", data, *QUICK, "--output", output)
+    new = tmp_path / "new.csv"
+    new.write_text("age,sex,stage\n50,x,IV\n")
+    result = dipolar("predict", output, new)
+    assert result.exit_code == 0 and "'IV'" in result.stdout and "'x'" in result.stdout
+    new.write_text("age,sx\n50,m\n60,f\n")
+    assert "'sex', 'stage'" in refused("predict", output, new)
+    assert dipolar("predict", output, new, "--fill-columns").exit_code == 0
+
+
+def test_trees_saved_by_python_predict_from_plain_columns(tmp_path):
+    X, y = load_remission(return_X_y=True)
+    DipoleSurvivalTree(kernel="linear", max_depth=1).fit(X, y).save(tmp_path / "m.dipolar")
+    result = dipolar("predict", tmp_path / "m.dipolar", "remission", "--json")
+    assert len(json.loads(result.stdout)["predictions"]) == 42
+    assert "'TR'" in refused("predict", tmp_path / "m.dipolar", write_patients(tmp_path / "p.csv"))
+    LogRankSurvivalTree(max_depth=1).fit(X.to_numpy(), y).save(tmp_path / "unnamed.dipolar")
+    assert "by number only" in refused("predict", tmp_path / "unnamed.dipolar", "remission")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "xlsx"])
+def test_predictions_are_written_as_the_suffix_says(model, tmp_path, suffix):
+    path = tmp_path / f"out.{suffix}"
+    assert dipolar("predict", model, "remission", "-o", path).exit_code == 0
+    readers = {"csv": pd.read_csv, "parquet": pd.read_parquet, "xlsx": pd.read_excel}
+    assert len(readers[suffix](path)) == 42
+
+
+# Evaluate.
+
+
+def test_evaluate_scores_the_trees_on_the_same_folds():
+    args = ("evaluate", "remission", "--folds", 3, "--repeats", 2, "--bootstraps", 2, "--json", "--seed", 1)
+    document = json.loads(dipolar(*args).stdout)
+    assert [tree["tree"] for tree in document["trees"]] == ["univariate", "linear", "quadratic", "gaussian"]
+    for tree in document["trees"]:
+        assert 0 < tree["harrell_c"]["mean"] < 1 and tree["harrell_c"]["sd"] >= 0
+        assert 0 < tree["paper_c"]["mean"] <= 1 and 0 < tree["ibs"]["mean"] < 0.5 and tree["leaves"]["mean"] >= 1
+
+
+def test_evaluate_agrees_with_a_loop_by_hand_and_not_with_its_workers():
+    from sklearn.model_selection import StratifiedKFold
+
+    args = ("evaluate", "remission", *QUICK, "--folds", 3, "--seed", 5, "--json")
+    document = json.loads(dipolar(*args).stdout)
+    assert json.loads(dipolar(*args, "--jobs", 2).stdout) == document
+    X, y = load_remission(return_X_y=True)
+    scores = []
+    for train, test in StratifiedKFold(3, shuffle=True, random_state=np.random.RandomState(5)).split(X, y["event"]):
+        tree = LogRankSurvivalTree(pruning="fixed", min_samples_split=20, min_samples_leaf=10)
+        tree.fit(X.iloc[train], y[train])
+        scores.append(concordance_index(y[test], tree.predict(X.iloc[test])))
+    (row,) = document["trees"]
+    assert np.isclose(row["harrell_c"]["mean"], np.mean(scores))
+    assert np.isclose(row["harrell_c"]["sd"], np.std(scores, ddof=1))
+
+
+def test_evaluate_needs_events_in_every_fold(tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_text("time,event,x\n" + "".join(f"{i},{int(i < 3)},{i % 4}\n" for i in range(30)))
+    assert "--folds" in refused("evaluate", path, *QUICK)
+
+
+# The small commands.
+
+
+def test_datasets_and_designs():
+    assert "whas500_full" in dipolar("datasets").stdout
+    assert json.loads(dipolar("datasets", "--json").stdout)["datasets"][0]["n"] == 42
+    assert "weibull-ellipse-2-text" in dipolar("simulate").stdout
+
+
+def test_simulate_writes_csv(tmp_path):
+    from dipolar.simulation import simulate
+
+    shown = dipolar("simulate", "planar-2", "-n", 5, "--seed", 7).stdout
+    path = tmp_path / "rows.csv"
+    assert dipolar("simulate", "planar-2", "-n", 5, "--seed", 7, "-o", path).exit_code == 0
+    assert path.read_text() == shown
+    frame = pd.read_csv(path)
+    sample = simulate("planar-2", 5, random_state=7)
+    assert np.allclose(frame[["x1", "x2"]], sample.X) and np.allclose(frame["time"], sample.y["time"])
+    assert "Did you mean 'planar-2'" in refused("simulate", "planar2")
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
+def test_plot_draws_the_type_of_its_suffix(model, tmp_path, suffix):
+    path = tmp_path / f"tree.{suffix}"
+    assert dipolar("plot", model, "-o", path).exit_code == 0
+    assert path.read_bytes().startswith({"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}[suffix])
+
+
+def test_report_scores_other_rows(model, tmp_path):
+    page = tmp_path / "r.html"
+    result = dipolar("report", model, "-o", page, "--data", "remission", "--title", "Remission", "--json")
+    assert json.loads(result.stdout) == {"command": "report", "output": str(page)}
+    assert "Remission" in page.read_text(encoding="utf-8")
+
+
+def test_every_help_screen_names_its_options():
+    for command in ("fit", "predict", "evaluate", "report", "plot", "datasets", "simulate"):
+        result = dipolar(command, "--help")
+        assert result.exit_code == 0 and "--json" in result.stdout and "\x1b" not in result.stdout
+    assert dipolar("--version").stdout == f"dipolar {__version__}\n"
+
+
+# Refusals.
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("fit", "nowhere.csv"), "no file nowhere.csv"),
+        (("fit", "whas50"), "'whas500'"),
+        (("fit", "."), "folder"),
+        (("fit",), "DATA"),
+        (("fit", "remission", "--tree", "oak"), "'oak'"),
+        (("fit", "remission", "--kappa", "-1"), "kappa"),
+        (("fit", "remission", "--alpha", "-1"), "alpha"),
+        (("fit", "remission", "--min-leaf", "0"), "min_samples"),
+        (("fit", "remission", "--max-depth", "0"), "max_depth"),
+        (("fit", "remission", "--tree", "univariate", "--kappa", "1"), "--kappa"),
+        (("fit", "remission", "--tree", "univariate", "--no-standardize"), "--standardize"),
+        (("fit", "remission", "--pruning", "none", "--alpha", "2"), "--alpha"),
+        (("fit", "remission", "--pruning", "fixed", "--bootstraps", "2"), "--bootstraps"),
+        (("fit", "remission", "--time", "tme"), "--time"),
+        (("fit", "remission", "--drop", "x"), "--drop"),
+        (("fit", "remission", "--output", "no/such/folder/m"), "does not exist"),
+        (("fit", "remission", "--report", "no/such/folder/m"), "does not exist"),
+        (("evaluate", "remission", "--folds", "1"), "--folds"),
+        (("predict", "nothing.dipolar", "remission"), "nothing.dipolar"),
+        (("report", "nothing.dipolar"), "nothing.dipolar"),
+        (("plot", "nothing.dipolar", "-o", "tree.doc"), ".svg"),
+        (("simulate", "planar-2", "-n", "0"), "--rows"),
+        (("simulate", "planar-2", "-o", "rows.txt"), ".csv"),
+        (("dance",), "dance"),
+    ],
+)
+def test_bad_input_is_one_line(tmp_path, monkeypatch, args, words):
+    monkeypatch.chdir(tmp_path)
+    assert words in refused(*args)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "empty"),
+        ("time,event,x\n", "no rows"),
+        ("time\n1\n2\n", "1 column"),
+        ("time,event,x\n1,0,1\n2,0,2\n", "no row has an event"),
+        ("time,event,x\n1,1,1\n2,0,1\n", "no covariate is left"),
+        ("time,event,x\n1,3,1\n2,4,2\n", "--event-value"),
+        ("a,b,c\n1,3,1\n", "--time"),
+    ],
+)
+def test_tables_that_cannot_be_fitted(tmp_path, text, words):
+    path = tmp_path / "data.csv"
+    path.write_text(text)
+    assert words in refused("fit", path)
+
+
+def test_existing_files_are_refused_before_the_work(tmp_path, monkeypatch):
+    monkeypatch.setattr("dipolar.cli.commands.fit.read_data", lambda *_: pytest.fail("the work has begun"))
+    monkeypatch.setattr("dipolar.cli.commands.predict.read_table", lambda *_: pytest.fail("the work has begun"))
+    old = tmp_path / "old.csv"
+    old.write_text("old")
+    for args in (("fit", "remission", "-o"), ("fit", "remission", "--report"), ("predict", "model", "data", "-o")):
+        assert "--force" in refused(*args, old)
+    assert "named twice" in refused("fit", old, "-o", old, "--force")
+    assert "named twice" in refused("fit", "remission", "-o", tmp_path / "a", "--report", tmp_path / "a")
+    assert old.read_text() == "old"
+
+
+def test_force_replaces(tmp_path):
+    path = tmp_path / "m.dipolar"
+    path.write_text("old")
+    assert dipolar("fit", "remission", *QUICK, "-o", path, "--force").exit_code == 0
+    assert zipfile.is_zipfile(path)
+
+
+def test_read_only_folders_are_refused_before_the_work(tmp_path, monkeypatch):
+    monkeypatch.setattr("dipolar.cli.commands.fit.read_data", lambda *_: pytest.fail("the work has begun"))
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o500)
+    # The administrator may write anywhere but here.
+    folder = Path("/proc") if os.geteuid() == 0 else closed
+    assert "cannot be written" in refused("fit", "remission", "-o", folder / "m.dipolar")
+
+
+def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
+    def save_half(tree, path):
+        Path(path).write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(LogRankSurvivalTree, "save", save_half)
+    assert "No space left" in refused("fit", "remission", *QUICK, "-o", tmp_path / "m.dipolar")
+    assert list(tmp_path.iterdir()) == []
+
+
+# Model files.
+
+
+def edit(path, target, **entries):
+    """Copy a model with some entries replaced, or left out where they are None."""
+    with zipfile.ZipFile(path) as archive:
+        kept = {name: archive.read(name) for name in archive.namelist()}
+    kept |= {name.replace("_json", ".json"): content for name, content in entries.items()}
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, content in kept.items():
+            if content is not None:
+                archive.writestr(name, content)
+    return target
+
+
+def test_a_model_is_the_tree_with_one_more_entry(model, tmp_path):
+    loaded = model_module.load_model(model)
+    assert loaded.tree.tree_ == LogRankSurvivalTree.load(model).tree_
+    assert loaded.preparation.features == ["TR", "logWBC"] and loaded.time_unit == "weeks"
+    assert model_module.load_model(edit(model, tmp_path / "m", preparation_json=None)).preparation is None
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"{", "not a complete model"),
+        (b"[]", "does not say"),
+        (b'{"format": "dipolar-preparation", "version": 99}', "version 99"),
+        (b'{"format": "dipolar-preparation", "version": 1}', "damaged"),
+        (
+            b'{"format": "dipolar-preparation", "version": 1, "recipes": [], "dropped": [], "outcome": ["a", "b"],'
+            b' "time_unit": null}',
+            "another tree",
+        ),
+    ],
+)
+def test_damaged_models_are_refused(model, tmp_path, content, words):
+    assert words in refused("predict", edit(model, tmp_path / "m", preparation_json=content), "remission")
+
+
+def test_other_files_are_no_models(model, tmp_path):
+    whole = model.read_bytes()
+    for content in (b"", b"time,event\n1,2\n", whole[: len(whole) // 2]):
+        path = tmp_path / "m.dipolar"
+        path.write_bytes(content)
+        assert "not a complete saved dipolar tree" in refused("predict", path, "remission")
+    header = json.loads(zipfile.ZipFile(model).read("header.json")) | {"estimator": "os.system"}
+    assert "os.system" in refused(
+        "predict", edit(model, tmp_path / "m.dipolar", header_json=json.dumps(header)), "remission"
+    )
+    assert "folder" in refused("predict", tmp_path, "remission")
+
+
+# Real processes.
+
+
+def test_stdout_is_one_json_document_and_errors_go_to_stderr(tmp_path):
+    done = process("fit", write_patients(tmp_path / "p.csv"), *QUICK, "--json")
+    assert done.returncode == 0 and done.stderr == ""
+    assert json.loads(done.stdout)["command"] == "fit"
+    done = process("fit", tmp_path / "nothing.csv", "--json")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+
+
+def test_an_interrupted_command_says_so_in_one_line(tmp_path):
+    """The command waits for a pipe; once it has opened it, it is at work and is interrupted."""
+    pipe, output = tmp_path / "pipe.csv", tmp_path / "m.dipolar"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-m", "dipolar", "fit", str(pipe), "-o", str(output)]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with running, open(pipe, "w"):
+        running.send_signal(signal.SIGINT)
+        stdout, stderr = running.communicate(timeout=60)
+    assert (running.returncode, stdout, stderr) == (130, "", "error: interrupted.\n")
+    assert not output.exists()
+
+
+KILLED_WHILE_WRITING = """
+import os, signal, sys
+os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)
+from dipolar.cli import main
+sys.argv[0] = "dipolar"
+main()
+"""
+
+
+def test_a_killed_command_leaves_the_old_file(tmp_path):
+    output = tmp_path / "m.dipolar"
+    output.write_text("old")
+    args = ["fit", "remission", *QUICK, "--output", str(output), "--force"]
+    done = subprocess.run([sys.executable, "-c", KILLED_WHILE_WRITING, *args], capture_output=True, timeout=60)
+    assert done.returncode == -signal.SIGKILL
+    assert output.read_text() == "old"
+
+
+def test_faults_of_our_own_are_one_line_too(monkeypatch):
+    def fault(*_):
+        raise RuntimeError("this cannot be")
+
+    monkeypatch.setattr("dipolar.cli.commands.fit.read_data", fault)
+    result = dipolar("fit", "remission")
+    assert result.exit_code == 70 and result.stderr.count("\n") == 1 and "this cannot be" in result.stderr
+    monkeypatch.setenv("DIPOLAR_DEBUG", "1")
+    assert isinstance(dipolar("fit", "remission").exception, RuntimeError)

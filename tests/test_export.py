@@ -1,0 +1,402 @@
+"""Rules, text, DOT and plain data: what they say is what the tree does."""
+
+import json
+import math
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lifelines import KaplanMeierFitter
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from dipolar import DipoleSurvivalTree, LogRankSurvivalTree, survival_outcome
+from dipolar.curves import life_table
+from dipolar.datasets import load_whas500
+from dipolar.tree.confidence import confidence_limits
+from dipolar.tree.export import export_dot, export_text, to_dict
+from dipolar.tree.rules import shorten
+
+STRANGE = ["<script>alert(1)</script>", 'a "quoted" \\name', "two\nlines\tand tabs", "x" * 80, "🫀 💊"]
+WIDTHS = (8, 12, 20, 33, 60, 120)
+
+TREES = {
+    "axis": lambda: LogRankSurvivalTree(max_leaf_nodes=7),
+    "linear": lambda: DipoleSurvivalTree(kernel="linear", kappa=0.1, standardize=True, max_depth=2),
+    "linear, raw": lambda: DipoleSurvivalTree(kernel="linear", kappa=1e-4, max_depth=2),
+    "quadratic": lambda: DipoleSurvivalTree(kernel="quadratic", kappa=0.1, standardize=True, max_depth=2),
+    "cubic": lambda: DipoleSurvivalTree(kernel="polynomial", degree=3, kappa=0.01, standardize=True, max_depth=1),
+    "rbf": lambda: DipoleSurvivalTree(kernel="rbf", kappa=0.1, standardize=True, max_depth=2, max_rank=40),
+    "laplacian": lambda: DipoleSurvivalTree(kernel="laplacian", kappa=0.1, standardize=True, max_depth=1, max_rank=40),
+    "sigmoid": lambda: DipoleSurvivalTree(kernel="sigmoid", kappa=0.1, standardize=True, max_depth=1, max_rank=40),
+    "threshold": lambda: DipoleSurvivalTree(
+        kernel="rbf", threshold="logrank", standardize=True, max_depth=1, max_rank=40
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = load_whas500(return_X_y=True)
+    return X[:250], y[:250]
+
+
+@pytest.fixture(scope="module")
+def trees(data):
+    return {name: make().fit(*data) for name, make in TREES.items()}
+
+
+@pytest.fixture(params=list(TREES))
+def tree(request, trees):
+    return trees[request.param]
+
+
+def split_nodes(tree):
+    return [int(node) for node in np.flatnonzero(tree.tree_.is_split)]
+
+
+# Confidence limits
+
+
+def test_limits_equal_those_of_lifelines(data):
+    _, y = data
+    table = life_table(y["time"], y["event"])
+    lower, upper = confidence_limits(table, 0.9)
+    theirs = KaplanMeierFitter(alpha=0.1).fit(y["time"], y["event"]).confidence_interval_.loc[table.time].to_numpy()
+    inner = (table.survival > 0) & (table.survival < 1)
+    np.testing.assert_allclose(lower[inner], theirs[inner, 0], rtol=1e-9)
+    np.testing.assert_allclose(upper[inner], theirs[inner, 1], rtol=1e-9)
+
+
+def test_limits_at_the_ends_of_a_curve():
+    lower, upper = confidence_limits(life_table([1, 2, 3, 4, 4], [0, 1, 1, 1, 1]))
+    assert lower[0] == upper[0] == 1.0
+    assert 0 < lower[1] < 0.75 < upper[1] < 1
+    assert np.isnan([lower[-1], upper[-1]]).all()
+
+
+@given(st.lists(st.tuples(st.integers(1, 8), st.booleans()), min_size=1, max_size=30), st.floats(0.05, 0.99))
+def test_limits_hold_the_curve(rows, level):
+    table = life_table(*zip(*rows))
+    lower, upper = confidence_limits(table, level)
+    known = ~np.isnan(lower)
+    assert (known == (table.survival > 0)).all()
+    assert ((lower <= table.survival + 1e-12) & (table.survival <= upper + 1e-12) & (lower >= 0) & (upper <= 1))[
+        known
+    ].all()
+
+
+# Rules
+
+
+@pytest.mark.parametrize("name", ["linear", "linear, raw", "quadratic", "cubic"])
+def test_terms_are_the_score_in_the_units_of_the_data(trees, data, name):
+    tree, X = trees[name], data[0].to_numpy(float)
+    for node in split_nodes(tree):
+        terms = tree.tree_.splits.terms(node)
+        total = sum(weight * np.prod(X[:, list(columns)], axis=1) for columns, weight in terms.items())
+        scores = tree.tree_.splits.score(X, node)
+        np.testing.assert_allclose(total, scores, atol=1e-8 * np.abs(scores).max())
+
+
+def test_terms_of_polynomials_in_support_rows(data):
+    """With more monomials than rows the surface is kept in rows; its terms are the same function."""
+    X, y = data
+    X = np.random.default_rng(0).normal(5.0, 2.0, size=(60, 12))
+    tree = DipoleSurvivalTree(kernel="quadratic", standardize=True, max_depth=1).fit(X, y[:60])
+    splits = tree.tree_.splits
+    assert len(splits.surface(0).rows)
+    total = sum(weight * np.prod(X[:, list(columns)], axis=1) for columns, weight in splits.terms(0).items())
+    np.testing.assert_allclose(total, splits.score(X, 0), atol=1e-7)
+
+
+def test_the_printed_sum_sends_rows_the_same_way(trees, data):
+    """The text itself, read back with its four digits, agrees on rows that are not close to the surface."""
+    tree, X = trees["linear"], data[0]
+    rule = tree.tree_.splits.rule(0, list(X.columns))
+    left, bound = rule.split(" < ")
+    parts = re.findall(r"([-+]?) ?(\d[\d.e-]*) (\w+)", left)
+    assert len(parts) >= 2
+    total = sum(float(sign + number) * X[name].to_numpy() for sign, number, name in parts)
+    score = tree.decision_function(X, node=0)
+    far = np.abs(score) > 0.02 * np.abs(score).max()
+    assert far.mean() > 0.8
+    np.testing.assert_array_equal((total < float(bound))[far], (score < 0)[far])
+
+
+def test_a_sum_of_one_term_is_a_cut(data):
+    X, y = data
+    tree = DipoleSurvivalTree(kernel="linear", standardize=True, max_depth=1).fit(X[["hr"]], y)
+    rule = tree.tree_.splits.rule(0, ["hr"])
+    name, sign, bound = rule.split()
+    assert name == "hr"
+    goes_left = tree.decision_function(X[["hr"]], node=0) < 0
+    x = X["hr"].to_numpy()
+    np.testing.assert_array_equal(x < float(bound) if sign == "<" else x > float(bound), goes_left)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("names", [["hr", "diasbp", "bmi", "gender", "chf"], STRANGE], ids=["plain", "strange"])
+def test_rules_are_as_short_as_asked_for_and_on_one_line(tree, names, width):
+    for node in split_nodes(tree):
+        short, whole = (tree.tree_.splits.rule(node, names, w) for w in (width, None))
+        assert 0 < len(short) <= width
+        assert "\n" not in whole and "\t" not in whole
+        assert short == whole or len(whole) > width
+
+
+def test_short_rules_keep_what_matters(trees):
+    names = [f"a long name of covariate number {column}" for column in range(5)]
+    axis = trees["axis"].tree_.splits
+    threshold = f"<= {axis.threshold[0]:.6g}"
+    assert axis.rule(0, names, 25).endswith(threshold)
+    for kind in ("linear", "quadratic", "rbf"):
+        splits = trees[kind].tree_.splits
+        shares = splits.feature_shares(0, 5)
+        plain = ["v", "w", "x", "y", "z"]
+        assert plain[int(np.argmax(shares))] in splits.rule(0, plain, 30)
+
+
+def test_missing_values_are_in_the_rule():
+    rng = np.random.default_rng(0)
+    x = np.repeat([1.0, 2.0, np.nan], 30)
+    time = np.where(np.isnan(x), 1, 20) + rng.uniform(0, 5, 90)
+    rule = export_text(LogRankSurvivalTree(max_depth=1).fit(x[:, None], time))
+    assert rule.startswith("x0 is known")
+    time = np.where(np.isnan(x) | (x < 1.5), 1, 20) + rng.uniform(0, 5, 90)
+    rule = export_text(LogRankSurvivalTree(max_depth=1).fit(x[:, None], time))
+    assert rule.startswith("x0 <= 1.5 or missing")
+
+
+def test_prototypes_are_the_extreme_support_rows(trees, data):
+    tree, X = trees["rbf"], data[0]
+    splits = tree.tree_.splits
+    surface = splits.surface(0)
+    rule = splits.rule(0, list(X.columns), prototypes=True)
+    rows = surface.rows * splits.scale + splits.mean
+    scores = splits.score(rows, 0)
+    for side, row in (("left", rows[np.argmin(scores)]), ("right", rows[np.argmax(scores)])):
+        told = re.search(rf"farthest {side}: ([^;]*)", rule).group(1)
+        for name, value in (part.rsplit(" ", 1) for part in told.split(", ")):
+            assert float(value) == pytest.approx(row[X.columns.get_loc(name)], rel=1e-3)
+        assert (np.abs(X.to_numpy() - row).max(axis=1) < 1e-9).any(), "a prototype is a row of the data"
+    assert "farthest" not in splits.rule(0, list(X.columns))
+
+
+def test_shorten():
+    assert shorten("abcdefgh", 8) == "abcdefgh"
+    assert shorten("abcdefgh", 5) == "ab…gh"
+    assert shorten("abcdefgh", 1) == "…"
+    assert shorten("abcdefgh", None) == "abcdefgh"
+
+
+# Text
+
+
+def test_text_has_a_line_per_node_with_its_numbers(tree):
+    lines = export_text(tree).splitlines()
+    frame = tree.node_frame()
+    assert len(lines) == len(frame)
+    leaves = {}
+    for line in lines:
+        found = re.search(r"leaf (\d+): n = (\S+), events = (\S+), median (.*)$", line)
+        if found:
+            leaves[int(found[1])] = float(found[2]), float(found[3]), found[4]
+    assert set(leaves) == set(frame.index[frame["is_leaf"]])
+    for node, (n, events, median) in leaves.items():
+        assert (n, events) == (frame.loc[node, "n"], frame.loc[node, "events"])
+        expected = frame.loc[node, "median"]
+        assert median == ("not reached" if np.isinf(expected) else f"{expected:.4g}")
+
+
+def test_text_nests_as_the_tree_does(trees):
+    tree = trees["axis"]
+    depths = [
+        len(re.match(r"(?:[|` ](?:--|  ) (?:yes: |no:  |     ))*", line)[0]) // 9
+        for line in export_text(tree).splitlines()
+    ]
+    pending, order = [0], []
+    while pending:
+        node = pending.pop()
+        order.append(int(tree.tree_.depth[node]))
+        if tree.tree_.left[node] >= 0:
+            pending += [int(tree.tree_.left[node]) + 1, int(tree.tree_.left[node])]
+    assert depths == order
+
+
+def test_text_down_to_a_depth(trees):
+    tree = trees["axis"]
+    text = export_text(tree, max_depth=1)
+    assert len(text.splitlines()) == 3
+    below = [int(n) for n in re.findall(r"(\d+) leaves:", text)]
+    assert sum(below) + text.count("leaf ") == tree.n_leaves_
+    assert export_text(tree, max_depth=0).startswith(f"{tree.n_leaves_} leaves: n = 250")
+
+
+def test_names_cannot_break_text_or_dot(trees):
+    for tree in trees.values():
+        text = export_text(tree, feature_names=STRANGE)
+        assert len(text.splitlines()) == tree.tree_.n_nodes
+        check_dot(export_dot(tree, feature_names=STRANGE, width=None), tree)
+
+
+def check_dot(dot, tree):
+    """Every statement is a node with one quoted string, or an edge."""
+    first, second, *body, last = dot.rstrip("\n").split("\n")
+    assert (first, last) == ("digraph tree {", "}") and second.strip().startswith("node [")
+    node = re.compile(r'  (\d+) \[label="(?:[^"\\]|\\.)*"\];')
+    edge = re.compile(r'  (\d+) -> (\d+) \[label="(yes|no)"\];')
+    nodes = {int(found[1]) for line in body if (found := node.fullmatch(line))}
+    edges = {(int(found[1]), int(found[2]), found[3]) for line in body if (found := edge.fullmatch(line))}
+    assert len(nodes) + len(edges) == len(body)
+    record = tree.tree_
+    assert nodes == set(range(record.n_nodes))
+    splits = np.flatnonzero(record.is_split)
+    assert edges == {(n, record.left[n], "yes") for n in splits} | {(n, record.left[n] + 1, "no") for n in splits}
+
+
+def test_dot_down_to_a_depth(trees):
+    dot = export_dot(trees["axis"], max_depth=1)
+    assert dot.count("->") == 2 and dot.count("[label=") == 5
+
+
+# Plain data
+
+
+def value_of_kernel(kernel, u, v):
+    parameters = kernel["parameters"]
+    dot = sum(a * b for a, b in zip(u, v))
+    match kernel["name"]:
+        case "LinearKernel":
+            return dot
+        case "PolynomialKernel":
+            return (dot + parameters["coef0"]) ** parameters["degree"]
+        case "GaussianKernel":
+            return math.exp(-sum((a - b) ** 2 for a, b in zip(u, v)) / (2 * parameters["sigma2"]))
+        case "LaplacianKernel":
+            return math.exp(-parameters["gamma"] * sum(abs(a - b) for a, b in zip(u, v)))
+        case "SigmoidKernel":
+            return math.tanh(parameters["gamma"] * dot + parameters["coef0"])
+
+
+def goes_left(data, split, row):
+    """docs/plotting.md as a program."""
+    if data["split_kind"] == "axis":
+        x = row[split["feature"]]
+        if x is None or math.isnan(x):
+            return split["missing_left"]
+        return split["threshold"] is None or x <= split["threshold"]
+    z = [(x - mean) / scale for x, mean, scale in zip(row, data["mean"], data["scale"])]
+    if split["basis_rows"]:
+        values = [value_of_kernel(data["kernel"], z, data["basis"][b]) for b in split["basis_rows"]]
+    else:
+        values = [m["factor"] * math.prod(z[c] for c in m["columns"]) for m in data["monomials"]]
+    assert len(values) == len(split["coefficients"])
+    return split["intercept"] + sum(c * v for c, v in zip(split["coefficients"], values)) < split["boundary"]
+
+
+def leaf_of(data, row):
+    node = data["nodes"][0]
+    while not node["is_leaf"]:
+        node = data["nodes"][node["left"] if goes_left(data, node["split"], row) else node["right"]]
+    return node["id"]
+
+
+def test_rows_find_their_leaves_by_the_data_alone(tree, data):
+    X = data[0]
+    plain = json.loads(json.dumps(to_dict(tree), allow_nan=False))
+    found = [leaf_of(plain, row) for row in X.to_numpy(float).tolist()]
+    np.testing.assert_array_equal(found, tree.apply(X))
+    assert len(set(found)) == tree.n_leaves_ > 1
+
+
+def test_missing_values_find_their_leaves_by_the_data_alone(data):
+    X, y = data[0].to_numpy(float), data[1]
+    X = np.where(np.random.default_rng(1).uniform(size=X.shape) < 0.2, np.nan, X)
+    tree = LogRankSurvivalTree(max_leaf_nodes=12).fit(X, y)
+    plain = json.loads(json.dumps(to_dict(tree), allow_nan=False))
+    np.testing.assert_array_equal([leaf_of(plain, row) for row in X.tolist()], tree.apply(X))
+
+
+def test_data_holds_the_nodes_and_curves(tree):
+    plain = to_dict(tree, level=0.9)
+    frame = tree.node_frame(unreached="nan")
+    assert plain["confidence_level"] == 0.9 and plain["estimator"] == type(tree).__name__
+    for node, row in zip(plain["nodes"], frame.itertuples()):
+        assert (node["id"], node["depth"], node["n"], node["events"]) == (row.Index, row.depth, row.n, row.events)
+        assert node["parent"] == (None if row.parent < 0 else row.parent)
+        assert node["median"] == (None if np.isnan(row.median) else row.median)
+        assert node["is_leaf"] == row.is_leaf
+        if not row.is_leaf:
+            assert (node["left"], node["right"], node["logrank"]) == (row.left, row.right, row.logrank)
+    leaves = [node for node in plain["nodes"] if node["is_leaf"]]
+    for position, leaf in enumerate(leaves):
+        table, curve = tree.tree_.tables[position], leaf["curve"]
+        assert leaf["leaf"] == position and leaf["risk"] == tree.leaf_risk_[position]
+        np.testing.assert_array_equal(curve["time"], table.time)
+        np.testing.assert_array_equal(curve["survival"], table.survival)
+        np.testing.assert_array_equal(curve["at_risk"], table.at_risk)
+        np.testing.assert_array_equal(curve["events"], table.events)
+        lower, upper = confidence_limits(table, 0.9)
+        np.testing.assert_array_equal(np.array(curve["lower"], float), lower)
+        np.testing.assert_array_equal(np.array(curve["upper"], float), upper)
+
+
+def test_without_rows_no_row_of_the_data_is_left(trees):
+    tree = trees["rbf"]
+    assert tree.tree_.splits.basis.shape[0] > 0
+    with_rows, without = to_dict(tree), to_dict(tree, rows=False)
+    assert len(with_rows["basis"]) and without["basis"] is None
+    assert "farthest" in with_rows["nodes"][0]["rule"] and "farthest" not in without["nodes"][0]["rule"]
+
+
+def test_a_callable_kernel_is_named_and_no_more(data):
+    tree = DipoleSurvivalTree(kernel=lambda A, B: A @ B.T, standardize=True, max_depth=1, max_rank=5).fit(*data)
+    plain = to_dict(tree)
+    assert plain["kernel"] == {"name": "CallableKernel", "parameters": {}}
+    json.dumps(plain, allow_nan=False)
+    assert export_text(tree).startswith("kernel score of ")
+
+
+def test_a_tree_without_splits(data):
+    X, y = data
+    tree = LogRankSurvivalTree(min_logrank=1e9).fit(X, y)
+    n_events = int(y["event"].sum())
+    assert export_text(tree).startswith(f"leaf 0: n = 250, events = {n_events}, median ")
+    check_dot(export_dot(tree), tree)
+    assert leaf_of(to_dict(tree), [0.0] * 5) == 0
+
+
+# Refusals
+
+
+@pytest.mark.parametrize("export", [export_text, export_dot, to_dict])
+def test_names_have_to_fit(trees, export):
+    with pytest.raises(ValueError, match="one name for each of the 5 covariates, got 2"):
+        export(trees["axis"], feature_names=["a", "b"])
+
+
+@pytest.mark.parametrize("export", [export_text, export_dot, to_dict])
+def test_only_trees_are_exported(data, export):
+    X, y = data
+    pipeline = make_pipeline(StandardScaler(), LogRankSurvivalTree(max_depth=1)).fit(X, y)
+    with pytest.raises(TypeError, match="pass the tree inside it"):
+        export(pipeline)
+    assert export(pipeline[-1])
+
+
+def test_depths_and_levels_are_checked(trees):
+    with pytest.raises(ValueError, match="max_depth must be an integer"):
+        export_text(trees["axis"], max_depth=-1)
+    with pytest.raises(ValueError, match="level must lie strictly between 0 and 1"):
+        to_dict(trees["axis"], level=95)
+
+
+def test_names_of_the_training_data_are_used():
+    X = pd.DataFrame({"age": np.arange(20.0)})
+    y = survival_outcome(np.arange(20.0, 0.0, -1.0), np.ones(20, bool))
+    assert export_text(LogRankSurvivalTree(max_depth=1).fit(X, y)).startswith("age <= ")
+    assert export_text(LogRankSurvivalTree(max_depth=1).fit(X.to_numpy(), y)).startswith("x0 <= ")

@@ -1,0 +1,318 @@
+"""The report as a file: what it holds, what it leaves out, and how it is written. The page itself runs in Chromium."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import dipolar
+from dipolar import DipoleSurvivalTree, LogRankSurvivalTree, survival_outcome
+from dipolar.datasets import load_whas500
+from dipolar.metrics import concordance_index, integrated_brier_score
+from dipolar.report import render_report, write_report
+from dipolar.report.page import report_data
+
+NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
+
+
+def data_of(page):
+    """The JSON inside the page, as the browser would read it."""
+    return json.loads(re.search(r'<script type="application/json" id="report-data">(.*?)</script>', page, re.S)[1])
+
+
+def random_rows(n=200, n_features=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_features))
+    time = rng.exponential(np.exp(-X[:, 0])) * 100
+    return X, survival_outcome(time, rng.random(n) < 0.7)
+
+
+@pytest.fixture(scope="module")
+def whas():
+    X, y = load_whas500(return_X_y=True)
+    return X, y, LogRankSurvivalTree(min_samples_leaf=15, pruning="fixed", alpha=12).fit(X, y)
+
+
+class Counter(HTMLParser):
+    """Counts elements and collects attributes as a browser would see them."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.attributes = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+
+def test_the_page_is_one_file_that_asks_for_nothing(whas):
+    X, y, tree = whas
+    page = render_report(tree, X=X, y=y)
+    counter = Counter()
+    counter.feed(page)
+    assert counter.tags.count("script") == 2
+    assert not {"img", "iframe", "object", "embed"} & set(counter.tags)
+    loads = [value for name, value in counter.attributes if name in ("src", "href", "action", "srcset")]
+    assert all(value.startswith(("#", "data:,")) for value in loads)
+    assert not re.findall(r"url\(|@import|fetch\(|XMLHttpRequest|WebSocket|sendBeacon", page)
+    policies = [value for name, value in counter.attributes if name == "content" and "default-src" in value]
+    assert len(policies) == 1 and policies[0].startswith("default-src 'none';")
+    assert "unsafe" not in policies[0]
+
+
+def test_the_tree_of_the_page_is_the_grown_tree(whas):
+    _, _, tree = whas
+    data = data_of(render_report(tree))
+    grown, path = tree.grown_, tree.pruning_path_
+    assert data["tree"]["left"] == grown.left.tolist()
+    assert data["tree"]["n"] == grown.n_samples.tolist()
+    assert data["tree"]["tables"]["time"] == grown.tables.time.tolist()
+    assert data["path"]["n_leaves"] == path.n_leaves.tolist()
+    assert data["member"] == tree.member_
+    assert path.n_leaves[data["member"]] == tree.n_leaves_ > 1
+    assert data["path"]["honest"] is None
+    assert data["covariates"] is None and data["given"] is None and data["rows"] is None
+
+
+def test_honest_statistics_are_told_where_a_rule_made_them():
+    X, y = random_rows()
+    tree = LogRankSurvivalTree(pruning="validation", random_state=0).fit(X, y)
+    assert data_of(render_report(tree))["path"]["honest"] == tree.pruning_path_.honest_statistics.tolist()
+
+
+def test_summaries_of_covariates_and_outcomes(whas):
+    X, y, tree = whas
+    data = report_data(tree, X=X, y=y, title="WHAS", time_unit="days")
+    assert (data["title"], data["time_unit"]) == ("WHAS", "days")
+    for column, summary in zip(X, data["covariates"]):
+        values = X[column]
+        if values.nunique() > 2:
+            assert summary["quartiles"] == pytest.approx(values.quantile([0.25, 0.5, 0.75]).tolist())
+            assert summary["mean"] == pytest.approx(values.mean())
+            assert summary["deviation"] == pytest.approx(values.std())
+        else:
+            assert summary["shares"] == pytest.approx(values.value_counts(normalize=True).sort_index().tolist())
+    assert data["training"]["n"] == len(X)
+    assert data["training"]["events"] == y["event"].sum()
+    assert data["training"]["total_time"] == pytest.approx(y["time"].sum())
+    assert data["given"]["label"] == "training data"
+
+
+def test_weights_of_summaries_count_rows():
+    X, y = random_rows(60)
+    tree = LogRankSurvivalTree(max_depth=2).fit(X, y)
+    weight = np.random.default_rng(1).integers(0, 3, len(X))
+    twice = np.repeat(np.arange(len(X)), weight)
+    weighted, repeated = report_data(tree, X=X, y=y, sample_weight=weight), report_data(tree, X=X[twice], y=y[twice])
+    for key in ("covariates", "given", "scores"):
+        flat, expected = (json.dumps(data[key]) for data in (weighted, repeated))
+        assert NUMBER.sub("", flat) == NUMBER.sub("", expected)
+        assert [*map(float, NUMBER.findall(flat))] == pytest.approx([*map(float, NUMBER.findall(expected))])
+    assert weighted["given"]["label"] == "data given"
+
+
+def test_missing_values_are_counted():
+    X, y = random_rows(80)
+    X[:10, 1] = np.nan
+    X[:, 2] = np.nan
+    tree = LogRankSurvivalTree(max_depth=2).fit(X, y)
+    covariates = report_data(tree, X=X, y=y)["covariates"]
+    assert [summary["missing"] for summary in covariates] == [0, 10, 80]
+    assert covariates[1]["quartiles"][1] == pytest.approx(np.nanmedian(X[:, 1]))
+    assert "quartiles" not in covariates[2] and "levels" not in covariates[2]
+
+
+def test_scores_on_training_rows_need_no_rows(whas):
+    X, y, tree = whas
+    (scores,) = report_data(tree)["scores"]
+    assert scores["label"] == "training data"
+    assert scores["harrell"]["value"] == pytest.approx(concordance_index(y, tree.predict(X)))
+    medians = tree.predict_median(X, unreached="mean")
+    paper = concordance_index(y, -medians, ties="exclude", tied_times="exclude")
+    assert scores["paper"]["value"] == pytest.approx(paper)
+    expected = integrated_brier_score(y, y, tree.predict_survival_function(X))
+    assert scores["ibs"]["value"] == pytest.approx(expected)
+
+
+def test_scores_on_other_rows_stand_beside_them(whas):
+    X, y, _ = whas
+    tree = LogRankSurvivalTree(max_depth=2).fit(X[::2], y[::2])
+    training, given = report_data(tree, X=X[1::2], y=y[1::2])["scores"]
+    assert (training["label"], given["label"]) == ("training data", "data given")
+    assert given["n"] == len(X[1::2])
+    assert given["harrell"]["value"] == pytest.approx(tree.score(X[1::2], y[1::2]))
+    curves = tree.predict_survival_function(X[1::2])
+    assert given["ibs"]["value"] == pytest.approx(integrated_brier_score(y[::2], y[1::2], curves))
+    assert len(report_data(tree, X=X[::2], y=y[::2])["scores"]) == 1
+
+
+def test_a_score_that_does_not_exist_says_why():
+    X, y = random_rows(30)
+    tree = LogRankSurvivalTree(min_samples_leaf=30).fit(X, y)
+    (scores,) = report_data(tree)["scores"]
+    assert scores["harrell"]["value"] == 0.5
+    assert scores["paper"]["value"] is None and scores["paper"]["reason"]
+
+
+def test_parameters_tell_what_was_set(whas):
+    _, _, tree = whas
+    parameters = {entry["name"]: entry for entry in report_data(tree)["parameters"]}
+    assert set(parameters) == set(tree.get_params())
+    assert {name for name, entry in parameters.items() if not entry["is_default"]} == {
+        "min_samples_leaf", "pruning", "alpha",
+    }  # fmt: skip
+    assert parameters["alpha"]["value"] == "12"
+
+
+def test_a_default_may_be_written_as_another_number():
+    X, y = random_rows(40)
+    tree = LogRankSurvivalTree(alpha=4, verbose=False, max_depth=1).fit(X, y)
+    parameters = {entry["name"]: entry["is_default"] for entry in report_data(tree)["parameters"]}
+    assert parameters["alpha"] and not parameters["verbose"] and not parameters["max_depth"]
+
+
+NAMES = ["</script><script>alert(1)</script>", "<!-- &amp; \u2028\u2029 \"'`", "👩‍⚕️ Größe\x00\ud800"]
+
+
+def test_names_and_titles_cannot_leave_their_place():
+    X, y = random_rows(60)
+    tree = LogRankSurvivalTree(max_depth=2).fit(pd.DataFrame(X, columns=["a", "b", "c"]), y)
+    tree.feature_names_in_ = np.array(NAMES, dtype=object)
+    page = render_report(tree, title="</title><script>alert(2)</script>", time_unit="<b>days</b>")
+    counter = Counter()
+    counter.feed(page)
+    assert counter.tags.count("script") == 2 and counter.tags.count("title") == 1 and "b" not in counter.tags
+    body = re.search(r'id="report-data">(.*?)</script>', page, re.S)[1]
+    assert not set("<>&\u2028\u2029") & set(body) and body.isascii()
+    data = data_of(page)
+    assert data["names"][:2] == NAMES[:2]
+    assert data["names"][2] == "👩‍⚕️ Größe\x00?"
+    assert data["title"] == "</title><script>alert(2)</script>"
+
+
+def numbers_in(page):
+    return set(map(float, NUMBER.findall(page)))
+
+
+def test_no_covariate_of_a_row_is_in_the_page_unless_asked_for():
+    X, y = random_rows(200)
+    tree = LogRankSurvivalTree(min_samples_leaf=10).fit(X, y)
+    values = set(X.ravel().tolist())
+    assert not numbers_in(render_report(tree, X=X, y=y)) & values
+    assert numbers_in(render_report(tree, X=X, y=y, include_rows=True)) >= values
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_basis_rows_are_in_the_page_only_with_the_form(kernel):
+    X, y = random_rows(120)
+    tree = DipoleSurvivalTree(kernel=kernel, max_depth=2).fit(X, y)
+    basis = set(tree.grown_.splits.basis.ravel().tolist())
+    assert basis and basis <= set(X.ravel().tolist())
+    with_form, without = render_report(tree, X=X, y=y), render_report(tree, X=X, y=y, predict_form=False)
+    assert numbers_in(with_form) >= basis
+    assert not numbers_in(without) & set(X.ravel().tolist())
+    assert data_of(without)["form"] is False and data_of(without)["surfaces"] is None
+
+
+@pytest.mark.parametrize("options", [{"kernel": "linear"}, {"kernel": "quadratic"}])
+def test_explicit_surfaces_hold_no_rows(options):
+    X, y = random_rows(120)
+    tree = DipoleSurvivalTree(max_depth=2, standardize=True, **options).fit(X, y)
+    data = data_of(render_report(tree))
+    assert data["surfaces"]["basis"] == []
+    assert all(node is None or node["rows"] is None for node in data["surfaces"]["nodes"])
+
+
+def test_a_linear_surface_over_basis_rows_becomes_a_hyperplane():
+    X, y = random_rows(50, n_features=80)
+    tree = DipoleSurvivalTree(kernel="linear", max_depth=2).fit(X, y)
+    splits = tree.grown_.splits
+    assert len(splits.basis)
+    surfaces = data_of(render_report(tree))["surfaces"]
+    assert surfaces["basis"] == []
+    root = surfaces["nodes"][0]
+    scores = X @ np.array(root["coefficients"]) + root["intercept"]
+    np.testing.assert_allclose(scores, splits.score(X, 0), rtol=0, atol=1e-9)
+
+
+def test_equations_are_in_original_units():
+    X, y = random_rows(150)
+    X = X * [1.0, 20.0, 300.0] + [5.0, -7.0, 100.0]
+    tree = DipoleSurvivalTree(kernel="quadratic", kappa=0.1, standardize=True, max_depth=1).fit(X, y)
+    equation = report_data(tree, predict_form=False)["splits"]["nodes"][0]["equation"]
+    scores = sum(value * np.prod(X[:, columns], axis=1) for value, columns in equation)
+    np.testing.assert_allclose(scores, tree.decision_function(X, 0), rtol=1e-9, atol=1e-9)
+
+
+def test_a_kernel_that_a_page_cannot_compute():
+    X, y = random_rows(60)
+    tree = DipoleSurvivalTree(kernel=lambda A, B: A @ B.T, max_depth=2, standardize=True).fit(X, y)
+    with pytest.raises(ValueError, match="predict_form=False"):
+        render_report(tree)
+    data = data_of(render_report(tree, predict_form=False))
+    assert data["splits"]["kernel"] == "user-defined kernel"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"X": "X"}, "X without y"),
+        ({"y": "y"}, "y without X"),
+        ({"include_rows": True}, "include_rows"),
+        ({"sample_weight": np.ones(30)}, "sample_weight"),
+        ({"X": "X", "y": "y", "sample_weight": np.zeros(30)}, "zero in every row"),
+        ({"X": "X", "y": "short"}, "30 and 29"),
+        ({"X": "narrow", "y": "y"}, "features"),
+    ],
+)
+def test_wrong_options_are_named(options, message):
+    X, y = random_rows(30)
+    values = {"X": X, "y": y, "short": y[:-1], "narrow": X[:, :2]}
+    tree = LogRankSurvivalTree(max_depth=1).fit(X, y)
+    options = {name: values[value] if isinstance(value, str) else value for name, value in options.items()}
+    with pytest.raises(ValueError, match=message):
+        render_report(tree, **options)
+
+
+def test_an_unfitted_tree_is_refused(tmp_path):
+    with pytest.raises(NotFittedError):
+        LogRankSurvivalTree().to_html(tmp_path / "tree.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_to_html_passes_everything_on(whas, tmp_path):
+    X, y, tree = whas
+    path = tree.to_html(str(tmp_path / "tree.html"), X=X, y=y, title="A & B", include_rows=True, predict_form=False)
+    assert path.read_text(encoding="utf-8") == render_report(
+        tree, X=X, y=y, title="A & B", include_rows=True, predict_form=False
+    )  # fmt: skip
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failed_write_leaves_the_old_file(whas, tmp_path, monkeypatch):
+    _, _, tree = whas
+    path = tmp_path / "tree.html"
+    path.write_text("old")
+    monkeypatch.setattr("os.fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        write_report(tree, path)
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_the_same_tree_gives_the_same_file(whas):
+    X, y, tree = whas
+    assert render_report(tree, X=X, y=y) == render_report(tree, X=X, y=y)
+
+
+def test_a_loaded_model_gives_the_same_report(whas, tmp_path):
+    _, _, tree = whas
+    tree.save(tmp_path / "model")
+    assert render_report(LogRankSurvivalTree.load(tmp_path / "model")) == render_report(tree)
+
+
+def test_the_version_is_told(whas):
+    assert report_data(whas[2])["version"] == dipolar.__version__
