@@ -280,7 +280,7 @@ def as_bbox(box: Box) -> Bbox:
 @given(tree_shapes(), st.sampled_from(["down", "right"]), st.floats(0.2, 2.0), st.floats(0.2, 2.0))
 def test_boxes_never_touch_and_lines_pass_between_them(tree, orientation, wider, taller):
     shape = shape_of(tree, np.inf)
-    width, height = preferred_size(shape, orientation, False)
+    width, height = preferred_size(shape, orientation)
     width, height = width * wider, height * taller
     layout = (lay_out_down if orientation == "down" else lay_out_right)(shape, tree, width, height)
     named = {
@@ -539,7 +539,7 @@ def test_kappa_path_takes_searches(plane):
         eta=[-4, 0],
         max_depth=(1, 2),
         cv=2,
-        scoring=("concordance", "concordance_ipcw"),
+        scoring=("concordance", "concordance_exclude"),
         random_state=0,
     ).fit(X, y)
     assert len(search.cv_results_) == 4
@@ -549,7 +549,7 @@ def test_kappa_path_takes_searches(plane):
     np.testing.assert_allclose(axes[0].containers[0].lines[0].get_xdata(), [-4, 0], atol=1e-12)
     chosen = search.cv_results_.loc[search.cv_results_.groupby("eta")["mean_test_concordance"].idxmax()]
     drawn = axes[1].containers[0].lines[0].get_ydata()
-    np.testing.assert_array_equal(drawn, chosen["mean_test_concordance_ipcw"])
+    np.testing.assert_array_equal(drawn, chosen["mean_test_concordance_exclude"])
     grid = {"kernel": ["linear"], "kappa": [0.1, 1.0]}
     searched = GridSearchCV(DipoleSurvivalTree(max_depth=1, standardize=True), grid, cv=2).fit(X, y)
     (ax,) = plot_kappa_path(searched)

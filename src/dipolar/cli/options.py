@@ -99,7 +99,14 @@ Kappa = Annotated[
         help="Weight of the dipoles against a smooth surface. Default: 0.01, Gaussian 0.1.", rich_help_panel=TREE
     ),
 ]
-PruningRule = Annotated[Pruning, typer.Option(help="How the size of the tree is chosen.", rich_help_panel=TREE)]
+PruningRule = Annotated[
+    Pruning,
+    typer.Option(
+        metavar="RULE",
+        help="How the size of the tree is chosen: bootstrap, validation, fixed or none.",
+        rich_help_panel=TREE,
+    ),
+]
 Alpha = Annotated[
     float | None,
     typer.Option(help="Price of a split in pruning, a log-rank chi-square. Default: 4.", rich_help_panel=TREE),
@@ -120,7 +127,7 @@ Standardize = Annotated[
     ),
 ]
 
-Seed = Annotated[int, typer.Option(min=0, help="Seed of all that is random.", rich_help_panel=RUN)]
+Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Seed of all that is random.", rich_help_panel=RUN)]
 Jobs = Annotated[
     int,
     typer.Option(help="Number of workers, -1 for all processors. Results do not depend on it.", rich_help_panel=RUN),

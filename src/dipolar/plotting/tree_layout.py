@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from dipolar.plotting.text_fit import Box
 from dipolar.tree.record import Tree
 
-__all__ = ["TreeLayout", "TreeShape", "lay_out_down", "lay_out_right", "preferred_size", "shape_of"]
+__all__ = ["PICTURE", "SUM", "TreeLayout", "TreeShape", "lay_out_down", "lay_out_right", "preferred_size", "shape_of"]
 
 # Preferred sizes in inches.
 DOWN_SLOT, DOWN_LEVEL, DOWN_LEAF, DOWN_MARGIN = 1.55, 0.95, 1.95, 0.45
 RIGHT_SLOT, RIGHT_LEVEL, RIGHT_LEAF, RIGHT_MARGIN = 0.66, 1.75, 3.4, 0.5
-PICTURE = 0.75  # what a level needs more where splits are drawn instead of told
+PICTURE, SUM = 0.75, 0.22  # what a level needs more where splits are drawn, and where rules are sums
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,9 @@ def shape_of(tree: Tree, limit: float) -> TreeShape:
     return TreeShape(nodes, slot, depth, ends, sorted(splits), n_levels)
 
 
-def preferred_size(shape: TreeShape, orientation: str, with_pictures: bool) -> tuple[float, float]:
-    """Return width and height in inches at which text has its normal size."""
-    n_ends, extra = len(shape.ends), PICTURE if with_pictures else 0.0
+def preferred_size(shape: TreeShape, orientation: str, extra: float = 0.0) -> tuple[float, float]:
+    """Return width and height in inches at which text has its normal size; `extra` is for each level."""
+    n_ends = len(shape.ends)
     if orientation == "down":
         return max(n_ends * DOWN_SLOT, 2.2) + DOWN_MARGIN, shape.n_levels * (DOWN_LEVEL + extra) + DOWN_LEAF
     return shape.n_levels * RIGHT_LEVEL + RIGHT_LEAF, max(n_ends, 2) * (RIGHT_SLOT + extra / 2) + RIGHT_MARGIN
@@ -87,7 +87,7 @@ def preferred_size(shape: TreeShape, orientation: str, with_pictures: bool) -> t
 
 def lay_out_down(shape: TreeShape, tree: Tree, width: float, height: float) -> TreeLayout:
     """Root on top, leaves in one row at the bottom."""
-    wanted_width, wanted_height = preferred_size(shape, "down", False)
+    wanted_width, wanted_height = preferred_size(shape, "down")
     margin = DOWN_MARGIN * min(1.0, width / wanted_width)
     slot = (width - margin) / len(shape.ends)
     leaf = min(DOWN_LEAF, DOWN_LEAF * height / wanted_height)
@@ -134,7 +134,7 @@ def lay_out_down(shape: TreeShape, tree: Tree, width: float, height: float) -> T
 
 def lay_out_right(shape: TreeShape, tree: Tree, width: float, height: float) -> TreeLayout:
     """Root on the left, leaves in one column on the right: for trees with many leaves."""
-    wanted_width, wanted_height = preferred_size(shape, "right", False)
+    wanted_width, wanted_height = preferred_size(shape, "right")
     margin = RIGHT_MARGIN * min(1.0, height / wanted_height)
     slot = (height - margin) / max(len(shape.ends), 1)
     leaf = min(RIGHT_LEAF, RIGHT_LEAF * width / wanted_width)

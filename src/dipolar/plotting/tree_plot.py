@@ -28,6 +28,8 @@ from dipolar.plotting.style import (
 from dipolar.plotting.surface_picture import SurfacePictures
 from dipolar.plotting.text_fit import SMALLEST, Box, Ruler, draw_text, fit_text, place_text
 from dipolar.plotting.tree_layout import (
+    PICTURE,
+    SUM,
     TreeLayout,
     TreeShape,
     lay_out_down,
@@ -40,6 +42,7 @@ from dipolar.tree.export import covariate_names, depth_limit, fitted_record, lea
 from dipolar.tree.frame import node_tables
 from dipolar.tree.record import Tree
 from dipolar.tree.rules import shorten
+from dipolar.tree.surfaces import Surfaces
 
 __all__ = ["plot_tree"]
 
@@ -116,7 +119,7 @@ def plot_tree(
     shape = shape_of(record, limit)
     if orientation == "auto":
         orientation = "down" if len(shape.ends) <= MOST_LEAVES_DOWN else "right"
-    wanted = preferred_size(shape, orientation, pictures is not None)
+    wanted = preferred_size(shape, orientation, _room_for_splits(record, pictures))
     ax, size = _canvas(ax, wanted)
     lay_out = lay_out_down if orientation == "down" else lay_out_right
     layout = lay_out(shape, record, *size)
@@ -135,6 +138,13 @@ def plot_tree(
         ax.text(*layout.survival_label.middle, "survival", rotation=90, fontsize=0.9 * font, color=INK, ha="center",
                 va="center", in_layout=False)  # fmt: skip
     return ax
+
+
+def _room_for_splits(record: Tree, pictures: SurfacePictures | None) -> float:
+    """What each level needs more than a short rule does."""
+    if pictures is not None:
+        return PICTURE
+    return SUM if isinstance(record.splits, Surfaces) else 0.0
 
 
 @dataclass(frozen=True)

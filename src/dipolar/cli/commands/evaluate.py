@@ -26,7 +26,11 @@ def evaluate(
     data: options.DataArgument,
     tree: Annotated[
         list[TreeKind] | None,
-        typer.Option(help="A tree to evaluate; may be repeated. Default: all four.", rich_help_panel="Tree"),
+        typer.Option(
+            metavar="KIND",
+            help="univariate, linear, quadratic or gaussian; may be repeated. Default: all four.",
+            rich_help_panel="Tree",
+        ),
     ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Number of parts, each tested on once.")] = 5,
     repeats: Annotated[int, typer.Option(min=1, help="How often to shuffle the rows into parts anew.")] = 1,

@@ -25,7 +25,12 @@ __all__ = ["fit"]
 def fit(
     data: options.DataArgument,
     tree: Annotated[
-        TreeKind, typer.Option(help="How nodes are split: by one covariate, or by a surface.", rich_help_panel="Tree")
+        TreeKind,
+        typer.Option(
+            metavar="KIND",
+            help="How nodes are split: univariate, linear, quadratic or gaussian.",
+            rich_help_panel="Tree",
+        ),
     ] = TreeKind.linear,
     output: Annotated[
         Path | None,
