@@ -25,7 +25,7 @@ __all__ = ["app"]
 
 BAD_INPUT, INTERRUPTED, OUR_FAULT = 2, 130, 70
 
-# Typer's own refusals; its old and new versions keep the class in different places.
+# Typer's own refusals, of a class that it does not export.
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 
 
