@@ -25,9 +25,14 @@ plain-python: $(VENV)/.installed-test  ## the compiled routines once more, as th
 
 figures: $(VENV)/.installed-test  ## draw the pictures of the documentation again
 	$(BIN)/python examples/plot_split_detection.py
+	$(BIN)/python examples/plot_tree.py
+	$(BIN)/python examples/plot_kappa_path.py
 
 bench: $(VENV)/.installed-test  ## the measured figures of docs/benchmarks.md; takes a while
-	$(BIN)/python benchmarks/node_solver.py
+	$(BIN)/python benchmarks/node_solver.py --output benchmarks/results/node_solver.md
+	$(BIN)/python benchmarks/trees.py
+	$(BIN)/python benchmarks/metrics.py
+	$(BIN)/python benchmarks/tuning.py
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

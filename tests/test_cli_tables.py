@@ -123,14 +123,23 @@ def test_files_with_types(tmp_path, suffix):
 def test_excel_reads_the_first_sheet_and_mixed_columns(tmp_path):
     path = tmp_path / "data.xlsx"
     with pd.ExcelWriter(path) as book:
-        pd.DataFrame({"time": [1, 2], "code": [1, "2a"], "day": [datetime.date(2020, 1, 2), None]}).to_excel(
-            book, sheet_name="patients", index=False
-        )
+        day = [datetime.date(2020, 1, 2), None, None]
+        frame = pd.DataFrame({"time": [1, 2, None], "code": [1, "2a", "None"], "day": day, "x": [3, "NA", None]})
+        frame.to_excel(book, sheet_name="patients", index=False)
         pd.DataFrame({"other": [1]}).to_excel(book, sheet_name="legend", index=False)
     table = read_table(str(path))
-    assert table.columns["code"].tolist() == ["1", "2a"]
+    assert table.columns["code"].tolist() == ["1", "2a", "None"]
+    assert table.columns["x"].tolist()[0] == 3.0 and np.isnan(table.columns["x"][1:]).all()
     assert table.columns["day"].dtype.kind == "M"
     assert any("'patients'" in note for note in table.notes)
+
+
+def test_infinite_numbers_and_lists_of_a_parquet_file(tmp_path):
+    frame = pd.DataFrame({"time": [1, 2, 3], "event": [0, 1, 1], "x": [1.0, np.inf, 3.0], "l": [[1], [2], None]})
+    frame.to_parquet(tmp_path / "data.parquet")
+    table = read_table(str(tmp_path / "data.parquet"))
+    prepared = learn(table).apply(table)
+    assert prepared.X["x"].tolist() == [1, 2, 3] and "'inf'" in prepared.notes[0]
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "xlsx", "xls"])

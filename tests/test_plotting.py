@@ -161,6 +161,19 @@ def assert_tree_is_clear(ax):
     return texts
 
 
+def test_collisions_are_found():
+    figure = plt.figure()
+    figure.text(0.5, 0.5, "here")
+    assert len(assert_nothing_collides(figure)) == 1
+    figure.text(0.51, 0.51, "there")
+    with pytest.raises(AssertionError, match="'here' runs into 'there'"):
+        assert_nothing_collides(figure)
+    other = plt.figure()
+    other.text(-0.01, 0.5, "beyond")
+    with pytest.raises(AssertionError, match="'beyond' is cut off"):
+        assert_nothing_collides(other)
+
+
 def words(ax):
     return " ".join(text.get_text().replace("\n", " ").replace("\N{NO-BREAK SPACE}", " ") for text in ax.findobj(Text))
 
@@ -249,6 +262,18 @@ def test_pictures_of_splits(curved, plane):
     assert len(ax.child_axes) == curved.tree_.n_nodes
     n_dots = [len(panel.lines[0].get_xdata()) for panel in ax.child_axes if len(panel.lines) == 1]
     assert n_dots == curved.tree_.n_samples[curved.tree_.is_split].tolist()
+
+
+def test_strange_but_legal_data():
+    """Everybody leaves at time 0; rows weigh fractions; a covariate is missing or constant."""
+    X = np.column_stack([np.arange(12.0), np.ones(12)])
+    still = LogRankSurvivalTree().fit(X, np.zeros(12))
+    assert_tree_is_clear(plot_tree(still))
+    plot_leaf_curves(still)
+    X[:3, 1] = np.nan
+    tree = LogRankSurvivalTree(max_depth=2).fit(X, np.arange(12.0), sample_weight=np.linspace(0.5, 1.6, 12))
+    assert_nothing_collides(plot_tree(tree, X=X).figure)
+    assert_nothing_collides(plot_leaf_curves(tree).figure)
 
 
 def test_pictures_need_two_covariates(linear, data):

@@ -128,7 +128,7 @@ def _plain(text: str) -> str:
 
 
 def _write(number: float) -> str:
-    return str(int(number)) if number == int(number) and abs(number) < 1e15 else repr(float(number))
+    return str(int(number)) if abs(number) < 1e15 and number == int(number) else repr(float(number))
 
 
 def _date(text: str, form: str) -> datetime | None:

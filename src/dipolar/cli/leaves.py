@@ -128,7 +128,9 @@ def split_grid(splits: list[Split]) -> Grid:
 
 def round_time(last: float) -> float:
     """Return a round time near the middle of the follow-up: 1, 2 or 5 times a power of ten."""
-    half = max(last / 2, 1e-300)
+    half = last / 2
+    if half <= 0:
+        return 0.0
     power = 10.0 ** np.floor(np.log10(half))
     return float(max(factor for factor in (1, 2, 5) if factor * power <= half) * power)
 

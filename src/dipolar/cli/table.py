@@ -159,7 +159,7 @@ def _records(path: Path, text: str, separator: str) -> list[tuple[int, list[str]
 
 def _named(path: Path, header: list[Any]) -> list[str]:
     """Return the names of the columns; one without a name gets its number."""
-    names = [str(name).strip() if name is not None else "" for name in header]
+    names = [str(name).strip() for name in header]
     names = [name or f"column {number}" for number, name in enumerate(names, start=1)]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
@@ -194,17 +194,16 @@ def _read_excel(path: Path) -> Table:
     try:
         with pd.ExcelFile(path, engine="openpyxl") as book:
             sheets = [str(name) for name in book.sheet_names]
-            frame = book.parse(sheets[0], dtype=object, header=None)
+            frame = book.parse(sheets[0], dtype=object, header=None, keep_default_na=False)
     except ImportError as error:
         raise UserError("Excel files need the package openpyxl: pip install 'dipolar[cli]', or give a CSV.") from error
     except Exception as error:  # whatever openpyxl trips over in a damaged file
         raise UserError(f"{path} is not a complete Excel file. Save it again as .xlsx, or give a CSV.") from error
     notes = [f"sheet {sheets[0]!r}, the first of {len(sheets)}"] if len(sheets) > 1 else []
-    frame = frame.dropna(how="all")
+    frame = frame[(frame != "").any(axis=1)]
     if not len(frame):
         raise UserError(f"{path}: the sheet {sheets[0]!r} is empty. Put the table on the first sheet.")
-    header = [None if pd.isna(name) else name for name in frame.iloc[0]]
-    frame = frame.iloc[1:].set_axis(_named(path, header), axis=1)
+    frame = frame.iloc[1:].set_axis(_named(path, list(frame.iloc[0])), axis=1)
     return _from_frame(path, frame, notes)
 
 
@@ -219,7 +218,7 @@ def _typed(column: pd.Series) -> np.ndarray:
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         return _dates(column)
-    cells = [None if pd.isna(cell) else cell for cell in column.astype(object)]
+    cells = [_cell_or_none(cell) for cell in column.astype(object)]
     known = [cell for cell in cells if cell is not None]
     if known and all(isinstance(cell, Real) for cell in known):
         return np.array([np.nan if cell is None else float(cell) for cell in cells])
@@ -228,6 +227,12 @@ def _typed(column: pd.Series) -> np.ndarray:
     numbers = [float(cell) if isinstance(cell, Real) and not isinstance(cell, bool) else cell for cell in cells]
     texts = [f"{cell:.15g}" if isinstance(cell, float) else cell for cell in numbers]
     return np.array([None if cell is None else clean_text(cell) for cell in texts], dtype=object)
+
+
+def _cell_or_none(cell: Any) -> Any:
+    if isinstance(cell, str):
+        return clean_text(cell)
+    return None if pd.api.types.is_scalar(cell) and pd.isna(cell) else cell
 
 
 def _dates(column: pd.Series) -> np.ndarray:

@@ -85,7 +85,7 @@ def plot_leaf_curves(
     ax = make_axes(ax, (6.2, CURVES_HEIGHT + (ROW_HEIGHT * (len(order) + 1) if at_risk else 0.0)))
     below = _room_below(ax, len(order) + 1) if at_risk else None
     plain_axes(ax)
-    last = float(tables.time.max())
+    last = float(tables.time.max()) or 1.0  # an axis needs a length, also where everybody left at time 0
     for group in order[::-1]:
         table, color = tables[int(group)], tuple(colors[group])
         if bands or (bands is None and len(order) <= 4):

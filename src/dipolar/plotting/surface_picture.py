@@ -32,7 +32,7 @@ class SurfacePictures:
         self._path = tree.decision_path(X).tocsc()
         X = np.asarray(X, dtype=np.float64)
         self._tree, self._names, self._X = tree.tree_, names, X
-        low, high = X.min(axis=0), X.max(axis=0)
+        low, high = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
         pad = 0.05 * np.where(high > low, high - low, 1.0)
         self._low, self._high = low - pad, high + pad
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import matplotlib as mpl
@@ -174,7 +175,7 @@ def _choose_columns(model: Any, names: list[str], features: Any) -> tuple[int, i
 def _column(feature: Any, names: list[str], argument: str) -> int:
     if isinstance(feature, str) and feature in names:
         return names.index(feature)
-    if not isinstance(feature, str) and 0 <= int(feature) < len(names):
+    if isinstance(feature, Integral) and 0 <= int(feature) < len(names):
         return int(feature)
     raise ValueError(f"{argument} names {feature!r}, which is no covariate; there are {names}.")
 

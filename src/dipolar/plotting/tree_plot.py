@@ -132,7 +132,7 @@ def plot_tree(
     else:
         _draw_pictures(ax, ruler, layout, tree, pictures, font)
     _draw_answers(ax, ruler, layout, tree, font)
-    _draw_leaves(ax, ruler, layout, _leaves(tree, shape), tree.unique_times_[-1], level, font, orientation)
+    _draw_leaves(ax, ruler, layout, _leaves(tree, shape), _end_of_axis(tree), level, font, orientation)
     place_text(ax, ruler, layout.time_label, [time_label, shorten(time_label, 12)], size=font, smallest=0.7 * font)
     if layout.survival_label is not None and font > SMALLEST:
         ax.text(*layout.survival_label.middle, "survival", rotation=90, fontsize=0.9 * font, color=INK, ha="center",
@@ -296,10 +296,14 @@ def _label_ticks(panel: Axes, with_time: bool, with_survival: bool) -> None:
     panel.set_yticklabels(["0", "", "1"] if with_survival else ["", "", ""])
 
 
+def _end_of_axis(tree: BaseSurvivalTree) -> float:
+    """The last time; an axis needs a length, also where everybody left at time 0."""
+    return float(tree.unique_times_[-1]) or 1.0
+
+
 def _last_tick(last_time: float) -> float:
     """A round time near the end of the axis."""
-    last = float(round_ticks(last_time, 3)[-1])
-    return last if last > 0 else float(last_time)
+    return float(round_ticks(last_time, 3)[-1]) or last_time
 
 
 def _sizes(record: Tree, node: int) -> list[str]:

@@ -102,7 +102,7 @@ def _predictions(model: Model, X: pd.DataFrame, times: list[float]) -> pd.DataFr
 
 
 def _unused(model: Model, table: Table) -> list[str]:
-    unused = model.preparation.unused(table) if model.preparation else []
+    unused = model.preparation.unused(table) if model.preparation and not table.bundled else []
     return [f"not read, because the model does not know them: {listed(unused)}"] if unused else []
 
 
