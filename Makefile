@@ -5,8 +5,9 @@ BIN    := $(VENV)/bin
 
 .PHONY: demo test lint types tests plain-python figures bench clean
 
-demo: $(VENV)/.installed-demo  ## fit a bundled data set and print what was found
-	$(BIN)/python -m dipolar
+demo: $(VENV)/.installed-demo  ## fit a bundled data set, print its leaves, score the four trees, write a page
+	$(BIN)/dipolar fit whas500 --report whas500.html --force
+	$(BIN)/dipolar evaluate whas500
 
 test: lint types tests plain-python  ## lint, types and every test
 
@@ -41,7 +42,7 @@ $(VENV)/bin/pip:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed-demo: pyproject.toml | $(VENV)/bin/pip
-	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[cli]"
 	touch $@
 
 $(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/pip

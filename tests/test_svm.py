@@ -72,12 +72,12 @@ def test_what_a_fit_says_of_itself(planar, kernel, init):
     X, y = planar
     svm = DipoleSVM(kernel, init=init, tol=1e-4).fit(X, y)
     assert svm.status_ == "settled"
-    assert 0 <= svm.duality_gap_ <= 1e-6
+    assert 0 <= svm.duality_gap_ <= 1e-4
     assert np.all(np.diff(svm.criterion_path_) <= 0)
     assert svm.n_reorientations_ == len(svm.criterion_path_) - 1
     assert svm.margin_ > 0
     assert 0 < svm.cutoffs_.pure < svm.cutoffs_.mixed
-    assert 0 <= svm.factor_residual_ <= 1e-6
+    assert 0 <= svm.factor_residual_ <= 1e-4
 
 
 def test_the_positive_part_of_a_sigmoid_kernel_is_used_and_the_rest_reported(planar):

@@ -107,7 +107,7 @@ class Surface:
         return not self.coefficients.any()
 
 
-def factorise(kernel: Kernel, X: np.ndarray, tol: float = 1e-6, max_rank: int | None = None) -> Factor:
+def factorise(kernel: Kernel, X: np.ndarray, tol: float = 1e-4, max_rank: int | None = None) -> Factor:
     """Factor the kernel on the rows of X.
 
     Parameters
@@ -140,26 +140,30 @@ def _pivoted_factor(kernel: Kernel, X: np.ndarray, tol: float, max_rank: int) ->
     trace = np.abs(remainder).sum()
     columns = np.empty((min(max_rank, 64), len(X)))  # grown by doubling
     basis: list[int] = []
-    while len(basis) < max_rank and np.abs(remainder).sum() > tol * trace:
+    left = trace
+    while len(basis) < max_rank and left > tol * trace:
         pivot = int(np.argmax(remainder))
         if not remainder[pivot] > 1e-13 * largest:
-            break  # what is left is rounding, or the indefinite part of the kernel
+            break  # what is left is rounding
         rank = len(basis)
         if rank == len(columns):
             columns = np.concatenate((columns, np.empty((min(rank, max_rank - rank), len(X)))))
         column = kernel.block(X, _basis_row(kernel, X, pivot))[:, 0]
         column -= columns[:rank, pivot] @ columns[:rank]
         column /= np.sqrt(remainder[pivot])
-        columns[rank] = column
-        remainder -= column * column
+        smaller = remainder - column * column
+        smaller[[*basis, pivot]] = 0.0
+        if np.abs(smaller).sum() >= left:
+            break  # what is left is the indefinite part of the kernel
+        columns[rank], remainder = column, smaller
+        left = np.abs(remainder).sum()
         basis.append(pivot)
-        remainder[basis] = 0.0
 
     rows = np.array(basis, dtype=np.int64)
     features = np.ascontiguousarray(columns[: len(rows)].T)
     triangle = np.tril(features[rows])
     features, centre = _centred(features)
-    residual = float(np.abs(remainder).sum() / trace) if trace > 0 else 0.0
+    residual = float(left / trace) if trace > 0 else 0.0
     basis_rows = (
         np.concatenate([_basis_row(kernel, X, row) for row in rows]) if len(rows) else np.empty((0, X.shape[1]))
     )

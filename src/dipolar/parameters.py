@@ -67,8 +67,12 @@ def count_features(max_features: Any, n_features: int) -> int | None:
 
 
 def _is_number(value: Any, whole: bool = False) -> bool:
-    kind = Integral if whole else Real
-    return isinstance(value, kind) and not isinstance(value, bool | np.bool_) and math.isfinite(value)
+    if not isinstance(value, Integral if whole else Real) or isinstance(value, bool | np.bool_):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer beyond all floats
+        return False
 
 
 def _sentence(fault: str, hint: str) -> str:

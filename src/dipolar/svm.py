@@ -83,8 +83,9 @@ class DipoleSVM(BaseEstimator):
         Relative duality gap that each solve has to prove; the default solver aims three digits further.
     max_reorientations : int, default=250
         Limit on re-orientations. 0 solves the starting orientation and stops.
-    factor_tol : float, default=1e-6
-        A kernel without explicit features is approximated to this fraction of its trace.
+    factor_tol : float, default=1e-4
+        A kernel without explicit features is approximated to this fraction of its trace. The default is as good as
+        exact unless kappa is large: there a surface that follows every dipole also follows what is left out.
     max_rank : int or None, default=500
         Largest rank of that approximation; None for no limit. Time grows with its square.
     random_state : int, RandomState or None, default=None
@@ -172,7 +173,7 @@ class DipoleSVM(BaseEstimator):
         tol=1e-2,
         solver_tol=1e-6,
         max_reorientations=250,
-        factor_tol=1e-6,
+        factor_tol=1e-4,
         max_rank=500,
         random_state=None,
     ):

@@ -290,7 +290,7 @@ class DipoleSurvivalTree(BaseSurvivalTree):
         tol=1e-2,
         solver_tol=1e-6,
         max_reorientations=250,
-        factor_tol=1e-6,
+        factor_tol=1e-4,
         max_rank=500,
         threshold="svm",
         max_depth=None,

@@ -188,9 +188,10 @@ def _decide(name: str, column: np.ndarray, choice: ColumnChoice) -> Recipe | str
 
 def _decide_by_kind(name: str, column: np.ndarray, known: np.ndarray, choice: ColumnChoice) -> Recipe | str:
     numbers = as_numbers(known)
-    if np.isfinite(numbers).mean() >= MOSTLY_NUMBERS:
-        constant = len(set(numbers[np.isfinite(numbers)].tolist())) == 1
-        return f"always {as_text(known)[0]}" if constant else NumberColumn.learn(name, column)
+    is_number = ~np.isnan(numbers)
+    if column.dtype.kind == "f" or is_number.mean() >= MOSTLY_NUMBERS:
+        varies = len(set(numbers[is_number].tolist())) > 1
+        return NumberColumn.learn(name, column) if varies else "without two different numbers"
     form = date_format(column) if column.dtype == object else None
     if form is not None or column.dtype.kind == "M":
         if choice.dates == "days":
