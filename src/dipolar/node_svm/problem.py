@@ -124,14 +124,14 @@ def _certificate(problem: NodeProblem, mu_up: np.ndarray, mu_down: np.ndarray) -
     """The dual value of feasible variables: a lower bound of the optimum."""
     net = mu_up - mu_down
     reach = net @ problem.features
-    return _Certificate(net, float(problem.margin * (mu_up.sum() + mu_down.sum()) - 0.5 * reach @ reach))
+    return _Certificate(net, float(problem.margin * np.add.reduce(mu_up + mu_down) - 0.5 * reach @ reach))
 
 
 def _balance(problem: NodeProblem, mu_up: np.ndarray, mu_down: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Clip the dual variables into their bounds, then scale the heavier side down to the weight of the lighter."""
-    mu_up = np.clip(mu_up, 0.0, problem.kappa * problem.upward)
-    mu_down = np.clip(mu_down, 0.0, problem.kappa * problem.downward)
-    weight_up, weight_down = mu_up.sum(), mu_down.sum()
+    mu_up = np.minimum(np.maximum(mu_up, 0.0), problem.kappa * problem.upward)
+    mu_down = np.minimum(np.maximum(mu_down, 0.0), problem.kappa * problem.downward)
+    weight_up, weight_down = np.add.reduce(mu_up), np.add.reduce(mu_down)
     if weight_up > weight_down:
         return mu_up * (weight_down / weight_up), mu_down
     if weight_down > weight_up:
