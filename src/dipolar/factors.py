@@ -43,7 +43,9 @@ class Factor:
     basis: np.ndarray  # (rank,) row numbers of the basis, empty for explicit features
     basis_rows: np.ndarray  # (rank, n_columns) those rows
     triangle: np.ndarray  # (rank, rank) lower triangle, the Cholesky factor of the kernel on the basis
-    residual: float  # trace of what the factor leaves out, as a fraction of the trace of the kernel
+    residual: (
+        float  # trace of what the factor leaves out over the trace of the kernel; may pass 1 if that is indefinite
+    )
     is_explicit: bool
 
     @property
@@ -144,20 +146,18 @@ def _pivoted_factor(kernel: Kernel, X: np.ndarray, tol: float, max_rank: int) ->
     while len(basis) < max_rank and left > tol * trace:
         pivot = int(np.argmax(remainder))
         if not remainder[pivot] > 1e-13 * largest:
-            break  # what is left is rounding
+            break  # what is left is rounding, or the indefinite part of the kernel
         rank = len(basis)
         if rank == len(columns):
             columns = np.concatenate((columns, np.empty((min(rank, max_rank - rank), len(X)))))
         column = kernel.block(X, _basis_row(kernel, X, pivot))[:, 0]
         column -= columns[:rank, pivot] @ columns[:rank]
         column /= np.sqrt(remainder[pivot])
-        smaller = remainder - column * column
-        smaller[[*basis, pivot]] = 0.0
-        if np.abs(smaller).sum() >= left:
-            break  # what is left is the indefinite part of the kernel
-        columns[rank], remainder = column, smaller
-        left = np.abs(remainder).sum()
+        columns[rank] = column
+        remainder -= column * column
         basis.append(pivot)
+        remainder[basis] = 0.0
+        left = np.abs(remainder).sum()
 
     rows = np.array(basis, dtype=np.int64)
     features = np.ascontiguousarray(columns[: len(rows)].T)

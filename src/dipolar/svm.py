@@ -121,7 +121,8 @@ class DipoleSVM(BaseEstimator):
     rank_ : int
         Rank of the factor of the kernel.
     factor_residual_ : float
-        Fraction of the kernel's trace that the factor leaves out; 0 for explicit features.
+        Fraction of the kernel's trace that the factor leaves out; 0 for explicit features. With an indefinite (sigmoid)
+        kernel it may be large, even above 1.
     n_features_in_ : int
     feature_names_in_ : ndarray
 
