@@ -146,8 +146,8 @@ class LaplacianKernel(Kernel):
 class SigmoidKernel(Kernel):
     """k(u, v) = tanh(gamma * <u, v> + coef0)
 
-    Not positive definite in general. The factor is then a positive definite kernel that agrees with it on the basis rows,
-    which are added while one has a positive remainder; what is left, of either sign, is reported as the residual.
+    Not positive definite in general. The factor is then a positive definite kernel that agrees with it on the basis
+    rows, which are added while one has a positive remainder; what is left, of either sign, is reported as the residual.
     """
 
     gamma: float
