@@ -77,11 +77,14 @@ def speed() -> None:
 
 
 def osqp_ratio(kernel: str, data) -> float:
-    """Time the same trees with both solvers for three values of eta on the rows of one training fold."""
+    """Time the same fits with both solvers on the rows of one training fold: the root, one start, two values of eta.
+
+    Whole trees from all starts would take OSQP an hour. It is asked for a relative duality gap of 1e-4.
+    """
     X, y = data.X[:200], data.y[:200]
     ours = theirs = 0.0
-    for eta in (-4.0, 0.0, 4.0):
-        tree = paper_tree(kernel=kernel, kappa=np.exp(eta))
+    for eta in (-4.0, 0.0):
+        tree = paper_tree(kernel=kernel, kappa=np.exp(eta), init="median", max_depth=1).fit(X, y)
         start = time.perf_counter()
         tree.fit(X, y)
         ours += time.perf_counter() - start
