@@ -121,9 +121,9 @@ class DipoleSurvivalTreeCV(BaseEstimator):
     >>> from dipolar import DipoleSurvivalTreeCV
     >>> from dipolar.datasets import load_remission
     >>> X, y = load_remission(return_X_y=True)
-    >>> tuned = DipoleSurvivalTreeCV(kernel="linear", eta=[-2, 0, 2], random_state=0).fit(X, y)
-    >>> tuned.cv_results_.shape[0]
-    3
+    >>> tuned = DipoleSurvivalTreeCV(kernel="linear", eta=[-2, 0, 2], max_depth=[1, 2], random_state=0).fit(X, y)
+    >>> len(tuned.cv_results_)
+    6
     """
 
     def __init__(
