@@ -257,7 +257,7 @@ def _scan_side(
 
 @njit(cache=True, nogil=True)
 def best_cut(
-    columns, orders, start, stop, features, time, event, weight, exposure, limits, family, rho, gamma,
+    columns, orders, start, stop, features, max_tried, time, event, weight, exposure, limits, family, rho, gamma,
     position, residual, spread, grid, tree, best,
 ):  # fmt: skip
     """Find the cut of a node with the largest statistic over the given covariates.
@@ -272,7 +272,9 @@ def best_cut(
     start, stop : int
         The node's slice.
     features : int64 array
-        The covariates to try.
+        The covariates to try, in this order.
+    max_tried : int
+        How many covariates that vary in the node are tried; more only while none of them has an admissible cut.
     time, event, weight : arrays (n,)
         Outcomes and frequencies of all rows.
     exposure : float64 array (n,)
@@ -310,7 +312,10 @@ def best_cut(
     if events_total == 0.0:
         return False
 
+    n_tried = 0
     for f in range(len(features)):
+        if n_tried >= max_tried and best[FEATURE] >= 0.0:
+            break
         feature = features[f]
         column = columns[feature]
         rows = orders[feature, start:stop]
@@ -319,6 +324,7 @@ def best_cut(
             n_present -= 1
         if n_present == 0 or (n_present == len(rows) and column[rows[0]] == column[rows[n_present - 1]]):
             continue
+        n_tried += 1
         for side in range(2 if n_present < len(rows) else 1):
             for turn in range(2):
                 step = 1 - 2 * turn

@@ -71,8 +71,9 @@ class LogRankSplitter(Splitter):
 
     def find(self, node: NodeRows, rng: np.random.Generator) -> Split | None:
         best = np.empty(4)
+        features = self._draw_features(rng)
         found = best_cut(
-            self._columns, self._orders, node.start, node.stop, self._draw_features(rng),
+            self._columns, self._orders, node.start, node.stop, features, len(features),
             self._time, self._event, self._weight, self._exposure, self._limits,
             self.family, self.rho, self.gamma, *self._scratch, best,
         )  # fmt: skip

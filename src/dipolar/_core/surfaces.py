@@ -1,0 +1,437 @@
+"""Split surfaces on a few drawn covariates: their scores, and the search for them in many nodes at once.
+
+A surface belongs to some columns of the (standardised) covariates z and has one of three kernels:
+
+    LINEAR       score = b + sum_a c_a z_a
+    QUADRATIC    score = b + sum_a c_a sqrt(2) z_a + sum_{a <= b} c_ab (sqrt(2) where a < b) z_a z_b
+    GAUSSIAN     score = b + sum_k c_k exp(-|z - basis_k|^2 / (2 m)),   m columns
+
+The search is that of `node_svm`: dipoles, orientation, interior-point solve, re-orientation; only that it runs in one
+call for all nodes of a level, on at most `max_rows` rows of each, and weighs the *mean* loss of a dipole by kappa, so
+that a node's surface does not get stiffer as nodes get smaller.
+
+Glossary
+--------
+k, n         rows of a node, and how many of them the surface is learnt from
+m, rank      drawn columns, and features that the kernel makes of them
+upward, downward, mixed and pure dipoles, level        as in `dipolar.dipoles`
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from dipolar._core.dipoles import gap_after, orient, weight_of_gaps
+from dipolar._core.interior_point import (
+    LEFT,
+    N_HINGE_ROWS,
+    PRICE,
+    ROOM,
+    SLACK,
+    interior_point,
+    measure,
+    middle_intercept,
+)
+from dipolar._core.logrank import FEATURE, GAIN, LOGRANK, THRESHOLD, best_cut, two_sample_logrank
+
+__all__ = ["GAUSSIAN", "LINEAR", "QUADRATIC", "find_surfaces", "n_coefficients", "route_surfaces", "surface_score"]
+
+LINEAR, QUADRATIC, GAUSSIAN = 0, 1, 2
+
+# How the search in a node ended.
+NO_SPLIT, FOUND, UNCONVERGED = 0, 1, 2
+
+ROOT_TWO = math.sqrt(2.0)
+
+# Scores are compared on a grid of this many levels, as in `dipolar.dipoles`.
+SCORE_LEVELS = 2.0**22
+TINY = 1e-290
+
+# Newton steps of one solve, and how much closer than the tolerance the method aims.
+MAX_NEWTON_STEPS = 60
+
+# The search ends when a round lowers the criterion by less than this share.
+SETTLED = 1e-2
+
+# A Gaussian factor ends when the worst row is represented up to this share of its length.
+FACTOR_TOLERANCE = 1e-3
+
+
+@njit(cache=True, nogil=True)
+def n_coefficients(kernel, n_columns, max_rank):
+    """Number of coefficients of a surface; the Gaussian kernel has as many as basis rows, at most `max_rank`."""
+    if kernel == LINEAR:
+        return n_columns
+    if kernel == QUADRATIC:
+        return n_columns * (n_columns + 3) // 2
+    return max_rank
+
+
+@njit(cache=True, nogil=True)
+def surface_score(kernel, z, columns, coefficient, basis, intercept):
+    """Return the score of one row z; `basis` is flat, one block of len(columns) values per coefficient."""
+    m = len(columns)
+    score = intercept
+    if kernel == GAUSSIAN:
+        width = -0.5 / m
+        for k in range(len(coefficient)):
+            square = 0.0
+            for a in range(m):
+                gap = z[columns[a]] - basis[k * m + a]
+                square += gap * gap
+            score += coefficient[k] * math.exp(width * square)
+        return score
+    if kernel == LINEAR:
+        for a in range(m):
+            score += coefficient[a] * z[columns[a]]
+        return score
+    k = m
+    for a in range(m):
+        za = z[columns[a]]
+        score += coefficient[a] * ROOT_TWO * za + coefficient[k] * za * za
+        k += 1
+        for b in range(a + 1, m):
+            score += coefficient[k] * ROOT_TWO * za * z[columns[b]]
+            k += 1
+    return score
+
+
+@njit(cache=True, nogil=True)
+def route_surfaces(
+    Z, left, split, kernel, column_offset, column, offset, coefficient, basis_offset, basis, intercept, leaf
+):
+    """Send every row of Z down to its leaf; `leaf` is overwritten with node numbers."""
+    for i in range(len(Z)):
+        node = 0
+        while left[node] >= 0:
+            s = split[node]
+            score = surface_score(
+                kernel[s],
+                Z[i],
+                column[column_offset[s] : column_offset[s + 1]],
+                coefficient[offset[s] : offset[s + 1]],
+                basis[basis_offset[s] : basis_offset[s + 1]],
+                intercept[s],
+            )
+            node = left[node] if score < 0.0 else left[node] + 1
+        leaf[i] = node
+
+
+@njit(cache=True, nogil=True)
+def _draw_columns(Z, rows, drawn, max_features, columns):
+    """Overwrite `columns` with the first drawn covariates that vary among the rows; return how many there are."""
+    m = 0
+    for f in range(len(drawn)):
+        if m == max_features:
+            break
+        column = drawn[f]
+        first = Z[rows[0], column]
+        for row in rows:
+            if Z[row, column] != first:
+                columns[m] = column
+                m += 1
+                break
+    return m
+
+
+@njit(cache=True, nogil=True)
+def _fill_features(kernel, Z, rows, columns, features):
+    """Overwrite `features` with the explicit features of the linear or quadratic kernel."""
+    m = len(columns)
+    for i in range(len(rows)):
+        z = Z[rows[i]]
+        if kernel == LINEAR:
+            for a in range(m):
+                features[i, a] = z[columns[a]]
+            continue
+        k = m
+        for a in range(m):
+            za = z[columns[a]]
+            features[i, a] = ROOT_TWO * za
+            features[i, k] = za * za
+            k += 1
+            for b in range(a + 1, m):
+                features[i, k] = ROOT_TWO * za * z[columns[b]]
+                k += 1
+
+
+@njit(cache=True, nogil=True)
+def _gaussian_factor(Z, rows, columns, features, triangle, basis):
+    """Pivoted incomplete Cholesky of the Gaussian kernel; returns the rank.
+
+    `features` (n, max_rank) and `triangle` are overwritten with the factor and its rows at the pivots, `basis` with
+    the covariates of the pivots.
+    """
+    n, max_rank = features.shape
+    m = len(columns)
+    remainder = np.ones(n)
+    pivots = np.empty(max_rank, np.int64)
+    for rank in range(max_rank):
+        pivot = np.argmax(remainder)
+        if remainder[pivot] <= FACTOR_TOLERANCE:
+            return rank
+        root = math.sqrt(remainder[pivot])
+        pivots[rank] = pivot
+        for a in range(m):
+            basis[rank * m + a] = Z[rows[pivot], columns[a]]
+        for i in range(n):
+            square = 0.0
+            for a in range(m):
+                gap = Z[rows[i], columns[a]] - basis[rank * m + a]
+                square += gap * gap
+            value = math.exp(-0.5 / m * square)
+            for c in range(rank):
+                value -= features[i, c] * features[pivot, c]
+            features[i, rank] = value / root
+            remainder[i] -= features[i, rank] * features[i, rank]
+        for c in range(rank + 1):
+            triangle[rank, c] = features[pivot, c]
+        for c in range(rank + 1):
+            remainder[pivots[c]] = 0.0
+    return max_rank
+
+
+@njit(cache=True, nogil=True)
+def _centre(features, centre):
+    """Subtract the column means, which `centre` is overwritten with."""
+    n, rank = features.shape
+    for c in range(rank):
+        total = 0.0
+        for i in range(n):
+            total += features[i, c]
+        centre[c] = total / n
+        for i in range(n):
+            features[i, c] -= centre[c]
+
+
+@njit(cache=True, nogil=True)
+def _hazard_direction(event, weight, features, scores):
+    """Overwrite `scores` with those of the steepest ascent of Cox's partial likelihood at zero.
+
+    The direction is the sum of martingale residuals times features; rows are sorted by time, and ties are taken in
+    their order, which is good enough to start from.
+    """
+    n, rank = features.shape
+    at_risk = 0.0
+    for i in range(n):
+        at_risk += weight[i]
+    direction = np.zeros(rank)
+    hazard = 0.0
+    for i in range(n):
+        if event[i]:
+            hazard += weight[i] / at_risk
+        residual = weight[i] * ((1.0 if event[i] else 0.0) - hazard)
+        at_risk = max(at_risk - weight[i], TINY)
+        for c in range(rank):
+            direction[c] += residual * features[i, c]
+    for i in range(n):
+        total = 0.0
+        for c in range(rank):
+            total += features[i, c] * direction[c]
+        scores[i] = total
+
+
+@njit(cache=True, nogil=True)
+def _fill_levels(scores, level):
+    """Overwrite `level` with the scores as whole numbers, as `dipolar.dipoles.score_levels`."""
+    largest = 0.0
+    for s in scores:
+        largest = max(largest, abs(s))
+    for i in range(len(scores)):
+        level[i] = np.rint(scores[i] * (SCORE_LEVELS / largest)) if largest > TINY else 0.0
+
+
+@njit(cache=True, nogil=True)
+def _settle(
+    time, event, weight, features, quantiles, prices, kappa, tol, max_reorientations, direction_out,
+):  # fmt: skip
+    """Find the direction of one node; returns the status and the middle intercept.
+
+    `direction_out` (rank) is overwritten with the weights of the centred features.
+    """
+    n, rank = features.shape
+    cumulative = np.empty(n + 1)
+    cumulative[0] = 0.0
+    for i in range(n):
+        cumulative[i + 1] = cumulative[i] + weight[i]
+    n_pairs, _, longest = weight_of_gaps(time, event, cumulative, np.inf)
+    if not n_pairs > 0.0:
+        return NO_SPLIT, 0.0
+    pure_cut = gap_after(time, event, cumulative, max(0.0, quantiles[0] * n_pairs - 1.0))
+    mixed_cut = gap_after(time, event, cumulative, max(0.0, quantiles[1] * n_pairs - 1.0))
+
+    scores, level = np.empty(n), np.empty(n)
+    cost, last = np.empty(2 * n), np.zeros(2 * n)
+    hinge = np.empty((N_HINGE_ROWS, 2 * n))
+    matrix = np.empty((rank + 1, rank + 1))
+    column, residual, direction, solution = np.empty(rank + 1), np.empty(rank + 1), np.empty(rank + 1), np.empty(rank + 1)
+    curvature, pulls, moved, solved = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+
+    _hazard_direction(event, weight, features, scores)
+    status = NO_SPLIT
+    criterion = np.inf
+    intercept = 0.0
+    for _ in range(max_reorientations + 1):
+        _fill_levels(scores, level)
+        upward, downward = np.zeros(n), np.zeros(n)
+        orient(
+            time, event, weight, level, np.argsort(level), pure_cut, False, mixed_cut, False, prices[0], prices[1],
+            upward, downward,
+        )  # fmt: skip
+        largest = max(upward.max(), downward.max())
+        total = upward.sum() + downward.sum()
+        if upward.max() <= 0.0 or downward.max() <= 0.0:
+            break
+        changed = False
+        for i in range(n):
+            cost[i] = upward[i] / largest
+            cost[n + i] = downward[i] / largest
+        for k in range(2 * n):
+            changed = changed or cost[k] != last[k]
+            last[k] = cost[k]
+        if not changed:
+            break
+        scale = math.sqrt(kappa * largest / total)
+        _central_hinges(cost, hinge)
+        solution[:] = 0.0
+        solved[:] = 0.0
+        interior_point(
+            features, scale, cost, tol, MAX_NEWTON_STEPS, hinge, matrix, column, residual, direction, curvature,
+            pulls, moved, solution, solved,
+        )  # fmt: skip
+        gap, objective, unmet = measure(features, scale, cost, hinge, solution, pulls, residual)
+        value = objective * largest
+        if value >= criterion:
+            break
+        status = FOUND if gap + unmet <= 10.0 * tol * objective else UNCONVERGED
+        for c in range(rank):
+            direction_out[c] = scale * solution[c]
+        for i in range(n):
+            scores[i] = solved[i] - solution[rank]
+        intercept = middle_intercept(scores, np.argsort(scores), cost)
+        for i in range(n):
+            scores[i] += intercept
+        if criterion - value <= SETTLED * criterion and criterion < np.inf:
+            break
+        criterion = value
+    return status, intercept
+
+
+@njit(cache=True, nogil=True)
+def _central_hinges(cost, hinge):
+    """A first point for w = b = 0 at which price * room = left * slack; hinges without a cost stay zero."""
+    for k in range(len(cost)):
+        for quantity in range(N_HINGE_ROWS):
+            hinge[quantity, k] = 0.0
+        if cost[k] > 0.0:
+            hinge[PRICE, k] = cost[k] * (2.0 / 3.0)
+            hinge[LEFT, k] = cost[k] * (1.0 / 3.0)
+            hinge[ROOM, k] = 1.0
+            hinge[SLACK, k] = 2.0
+
+
+@njit(cache=True, nogil=True)
+def _cut_by_logrank(scores, time, event, weight, limits):
+    """Return the threshold with the largest log-rank statistic along the scores, and the statistic (0 if none)."""
+    k = len(scores)
+    level = np.empty((1, k))
+    _fill_levels(scores, level[0])
+    orders = np.empty((2, k), np.int32)
+    orders[0] = np.argsort(level[0])
+    for i in range(k):
+        orders[1, i] = i
+    best = np.empty(4)
+    found = best_cut(
+        level, orders, 0, k, np.zeros(1, np.int64), 1, time, event, weight, np.zeros(k), limits, LOGRANK, 0.0, 0.0,
+        np.empty(k, np.int32), np.empty(k), np.empty(k), np.empty((5, k + 2)), np.empty((k + 2, 2)), best,
+    )  # fmt: skip
+    if not found or best[FEATURE] < 0.0:
+        return 0.0, 0.0
+    below, above = -np.inf, np.inf
+    for i in range(k):
+        if level[0, i] <= best[THRESHOLD]:
+            below = max(below, scores[i])
+        else:
+            above = min(above, scores[i])
+    return 0.5 * below + 0.5 * above, best[GAIN]
+
+
+@njit(cache=True, nogil=True)
+def find_surfaces(
+    Z, order, start, stop, drawn, kernel, first, max_features, max_rows, max_rank, time, event, weight, limits,
+    quantiles, prices, kappa, tol, max_reorientations, by_logrank, goes_left,
+    n_columns, column, n_found, coefficient, basis, intercept, logrank, status,
+):  # fmt: skip
+    """Find the surface of some nodes, and mark the rows that it sends left."""
+    for node in range(len(start)):
+        rows = order[start[node] : stop[node]]
+        k = len(rows)
+        status[node] = NO_SPLIT
+        logrank[node] = 0.0
+        m = _draw_columns(Z, rows, drawn[node], max_features, column[node])
+        n_columns[node] = m
+        n_found[node] = 0
+        if m == 0:
+            continue
+        columns = column[node, :m]
+        stride = max(1, (k + max_rows - 1) // max_rows)
+        sample = rows[int(first[node] * stride) :: stride]
+        n = len(sample)
+        rank = n_coefficients(kernel[node], m, min(max_rank, n))
+        features = np.empty((n, rank))
+        triangle = np.empty((rank, rank)) if kernel[node] == GAUSSIAN else np.empty((0, 0))
+        if kernel[node] == GAUSSIAN:
+            rank = _gaussian_factor(Z, sample, columns, features, triangle, basis[node])
+            features = features[:, :rank].copy()
+        else:
+            _fill_features(kernel[node], Z, sample, columns, features)
+        centre = np.empty(rank)
+        _centre(features, centre)
+        coefficients = coefficient[node, :rank]
+        found, middle = _settle(
+            time[sample], event[sample], weight[sample], features, quantiles, prices, kappa, tol, max_reorientations,
+            coefficients,
+        )  # fmt: skip
+        if found == NO_SPLIT:
+            continue
+        shift = middle
+        for c in range(rank):
+            shift -= centre[c] * coefficients[c]
+        if kernel[node] == GAUSSIAN:
+            for c in range(rank - 1, -1, -1):
+                for d in range(c + 1, rank):
+                    coefficients[c] -= triangle[d, c] * coefficients[d]
+                coefficients[c] /= triangle[c, c]
+        n_found[node] = rank
+        of_basis = basis[node, : rank * m] if kernel[node] == GAUSSIAN else basis[node, :0]
+
+        scores = np.empty(k)
+        for i in range(k):
+            scores[i] = surface_score(kernel[node], Z[rows[i]], columns, coefficients, of_basis, shift)
+        if by_logrank:
+            threshold, statistic = _cut_by_logrank(scores, time[rows], event[rows], weight[rows], limits)
+            intercept[node] = shift - threshold
+        else:
+            intercept[node] = shift
+            statistic = 1.0
+        if statistic <= 0.0:
+            continue
+        left = np.empty(k, np.bool_)
+        n_left = events_left = n_all = events_all = 0.0
+        for i in range(k):
+            row = rows[i]
+            left[i] = surface_score(kernel[node], Z[row], columns, coefficients, of_basis, intercept[node]) < 0.0
+            goes_left[row] = left[i]
+            n_all += weight[row]
+            events_all += weight[row] * event[row]
+            if left[i]:
+                n_left += weight[row]
+                events_left += weight[row] * event[row]
+        fewest = (1.0 - 1e-9) * limits[0], (1.0 - 1e-9) * limits[1]
+        if min(n_left, n_all - n_left) < max(fewest[0], 1e-300) or min(events_left, events_all - events_left) < fewest[1]:
+            continue
+        logrank[node] = two_sample_logrank(time[rows], event[rows], weight[rows], left)
+        status[node] = found if logrank[node] > 0.0 else NO_SPLIT

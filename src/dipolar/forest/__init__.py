@@ -1,0 +1,1 @@
+"""Forests: how their trees are sampled, grown level by level, averaged, explained and kept."""
