@@ -20,19 +20,21 @@ __all__ = ["run_tasks"]
 MAX_RETRIES = 3
 
 
-def run_tasks(tasks: Sequence[Any], n_jobs: int | None = None, prefer: str | None = None) -> Iterator[Any]:
+def run_tasks(
+    tasks: Sequence[Any], n_jobs: int | None = None, prefer: str | None = None, require: str | None = None
+) -> Iterator[Any]:
     """Yield the results of `joblib.delayed` calls in their order, as they come.
 
     Parameters
     ----------
     tasks : sequence of delayed calls
         Independent of each other, and of no effect but their result.
-    n_jobs, prefer : int, str
+    n_jobs, prefer, require : int, str, str
         Passed on to joblib.
     """
     n_done = 0
     for attempt in range(MAX_RETRIES + 1):
-        results = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")(tasks[n_done:])
+        results = Parallel(n_jobs=n_jobs, prefer=prefer, require=require, return_as="generator")(tasks[n_done:])
         try:
             for result in results:
                 n_done += 1

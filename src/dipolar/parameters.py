@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check_choice", "check_number", "check_share", "count_features"]
+__all__ = ["check_choice", "check_exponents", "check_number", "check_share", "count_features"]
 
 
 def check_number(
@@ -48,6 +48,18 @@ def check_choice(name: str, value: Any, choices: Iterable[Any], *, hint: str = "
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
         raise ValueError(_sentence(f"{name} must be one of {choices}, got {value!r}.", hint))
     return value
+
+
+def check_exponents(exponents: Any) -> tuple[float, float]:
+    """Return the exponents (rho, gamma) of the Fleming-Harrington family."""
+    if not isinstance(exponents, tuple | list) or len(exponents) != 2:
+        raise ValueError(
+            f"fleming_harrington must be a pair (rho, gamma), got {exponents!r}. "
+            "(1.0, 0.0) stresses early, (0.0, 1.0) late differences."
+        )
+    hint = "Give two exponents (rho, gamma)."
+    rho, gamma = (check_number("fleming_harrington", exponent, low=0, hint=hint) for exponent in exponents)
+    return rho, gamma
 
 
 def count_features(max_features: Any, n_features: int) -> int | None:

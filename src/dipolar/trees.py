@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from dipolar._core.logrank import FAMILIES
 from dipolar.node_svm.plan import SvmPlan
 from dipolar.node_svm.reorientation import SplitStatus
-from dipolar.parameters import check_choice, check_number, count_features
+from dipolar.parameters import check_choice, check_exponents, count_features
 from dipolar.survival import Survival
 from dipolar.tree.dipole_splitter import DIPOLE_SCOPES, THRESHOLDS, DipoleSplitter, RootMemory
 from dipolar.tree.estimator import BaseSurvivalTree
@@ -160,17 +160,8 @@ class LogRankSurvivalTree(BaseSurvivalTree):
 
     def _make_splitter(self, n_features: int) -> LogRankSplitter:
         check_choice("criterion", self.criterion, tuple(FAMILIES), hint="'logrank' is the usual one.")
-        if not isinstance(self.fleming_harrington, tuple | list) or len(self.fleming_harrington) != 2:
-            raise ValueError(
-                f"fleming_harrington must be a pair (rho, gamma), got {self.fleming_harrington!r}. "
-                "(1.0, 0.0) stresses early, (0.0, 1.0) late differences."
-            )
-        exponents = [
-            check_number("fleming_harrington", exponent, low=0, hint="Give two exponents (rho, gamma).")
-            for exponent in self.fleming_harrington
-        ]
         max_features = count_features(self.max_features, n_features)
-        return LogRankSplitter(self.criterion, (exponents[0], exponents[1]), max_features)
+        return LogRankSplitter(self.criterion, check_exponents(self.fleming_harrington), max_features)
 
 
 class DipoleSurvivalTree(BaseSurvivalTree):

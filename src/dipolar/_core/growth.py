@@ -14,7 +14,7 @@ from numba import njit
 from dipolar._core.logrank import FEATURE, GAIN, LOGRANK, MISSING_LEFT, THRESHOLD, best_cut, two_sample_logrank
 from dipolar._core.partition import partition_orders
 
-__all__ = ["CUT_FIELDS", "divide_nodes", "find_axis_cuts", "keep_sampled"]
+__all__ = ["CUT_FIELDS", "CUT_LOGRANK", "MISSING_SEEN", "divide_nodes", "find_axis_cuts", "keep_sampled"]
 
 # The columns of the array of cuts: the four of `best_cut`, then the log-rank statistic and whether values were missing.
 CUT_LOGRANK, MISSING_SEEN = 4, 5

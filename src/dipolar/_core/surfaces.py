@@ -361,9 +361,9 @@ def _cut_by_logrank(scores, time, event, weight, limits):
 
 @njit(cache=True, nogil=True)
 def find_surfaces(
-    Z, order, start, stop, drawn, kernel, first, max_features, max_rows, max_rank, time, event, weight, limits,
+    Z, order, start, stop, drawn, first, max_features, max_rows, max_rank, time, event, weight, limits,
     quantiles, prices, kappa, tol, max_reorientations, by_logrank, goes_left,
-    n_columns, column, n_found, coefficient, basis, intercept, logrank, status,
+    kernel, n_columns, column, n_found, coefficient, basis, intercept, logrank, status,
 ):  # fmt: skip
     """Find the surface of some nodes, and mark the rows that it sends left."""
     for node in range(len(start)):

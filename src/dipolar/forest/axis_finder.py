@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from dipolar._core.growth import CUT_FIELDS, find_axis_cuts, keep_sampled
-from dipolar._core.logrank import EXPONENTIAL
+from dipolar._core.growth import CUT_FIELDS, CUT_LOGRANK, MISSING_SEEN, find_axis_cuts, keep_sampled
+from dipolar._core.logrank import EXPONENTIAL, FEATURE, GAIN, MISSING_LEFT, THRESHOLD
 from dipolar.curves import tabulate
 from dipolar.forest.drawing import draw_orders
 from dipolar.survival import Survival
 from dipolar.tree.splits import AXIS_FIELDS, AxisCuts
 from dipolar.tree.splitter import GrowthLimits
 
-__all__ = ["AxisFinder", "sort_columns"]
+__all__ = ["AxisFinder", "AxisRecipe", "sort_columns"]
 
 
 def sort_columns(X: np.ndarray) -> np.ndarray:
@@ -25,45 +27,67 @@ def sort_columns(X: np.ndarray) -> np.ndarray:
     return orders
 
 
-class AxisFinder:
-    """Tries every cut of the covariates that are drawn for a node.
+@dataclass(frozen=True)
+class AxisRecipe:
+    """Univariate cuts with the largest statistic of the log-rank family over the covariates drawn for a node."""
 
-    Parameters
-    ----------
-    columns : ndarray of shape (n_features, n)
-        Covariates of all rows.
-    all_orders : ndarray of shape (n_features + 1, n)
-        Made by :func:`sort_columns`, once for all trees.
-    survival, weight : Survival, ndarray
-        Outcomes of all rows, sorted by time, and how often each row is in the sample.
-    limits : GrowthLimits
-    family, exponents : int, tuple of float
-        Of `dipolar._core.logrank`.
-    max_features : int
-        How many covariates that vary in a node are tried there.
-    rng : Generator
-    """
+    family: int  # of `dipolar._core.logrank`
+    exponents: tuple[float, float]  # (rho, gamma) of the Fleming-Harrington family
+    max_features: int  # covariates that vary in a node and are tried there
 
-    def __init__(
+    def prepare(self, X: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return the covariates by columns, and the rows sorted by each of them."""
+        return np.ascontiguousarray(X.T), sort_columns(X)
+
+    def finder(
         self,
-        columns: np.ndarray,
-        all_orders: np.ndarray,
         survival: Survival,
         weight: np.ndarray,
         limits: GrowthLimits,
-        family: int,
-        exponents: tuple[float, float],
-        max_features: int,
         rng: np.random.Generator,
+        *prepared: np.ndarray,
+    ) -> AxisFinder:
+        """Return the finder of the tree of one sample."""
+        return AxisFinder(self, survival, weight, limits, rng, *prepared)
+
+
+class AxisFinder:
+    """Finds the cuts of one tree.
+
+    Parameters
+    ----------
+    recipe : AxisRecipe
+    survival, weight : Survival, ndarray
+        Outcomes of all rows, sorted by time, and how often each row is in the sample.
+    limits : GrowthLimits
+    rng : Generator
+        Draws the covariates of each node.
+    columns : ndarray of shape (n_features, n)
+        Covariates of all rows.
+    sorted_rows : ndarray of shape (n_features + 1, n)
+        Made by :func:`sort_columns`, once for all trees.
+    """
+
+    n_unconverged = 0  # a search over all cuts has nothing to converge
+
+    def __init__(
+        self,
+        recipe: AxisRecipe,
+        survival: Survival,
+        weight: np.ndarray,
+        limits: GrowthLimits,
+        rng: np.random.Generator,
+        columns: np.ndarray,
+        sorted_rows: np.ndarray,
     ) -> None:
         n = len(weight)
-        self.orders = np.empty((len(all_orders), np.count_nonzero(weight)), np.int32)
-        keep_sampled(all_orders, weight, self.orders)
+        self.orders = np.empty((len(sorted_rows), np.count_nonzero(weight)), np.int32)
+        keep_sampled(sorted_rows, weight, self.orders)
         self.goes_left = np.zeros(n, dtype=bool)
-        self._columns, self._rng, self._max_features = columns, rng, max_features
-        self._outcome = survival.time, survival.event, weight, _baseline_exposure(survival, weight, family)
+        self._columns, self._rng, self._max_features = columns, rng, recipe.max_features
+        self._outcome = survival.time, survival.event, weight, _baseline_exposure(survival, weight, recipe.family)
         self._limits = np.array([limits.min_samples_leaf, limits.min_events_leaf])
-        self._criterion = family, *exponents
+        self._criterion = recipe.family, *recipe.exponents
         self._scratch = (
             np.empty(n, dtype=np.int32), np.empty(n), np.empty(n), np.empty((5, n + 2)), np.empty((n + 2, 2)),
         )  # fmt: skip
@@ -77,12 +101,14 @@ class AxisFinder:
             *self._criterion, *self._scratch, self.goes_left, cuts,
         )  # fmt: skip
         self._cuts.append(cuts)
-        return np.where(cuts[:, 1] >= 0, cuts[:, 0], 0.0), cuts[:, 4]
+        return np.where(cuts[:, FEATURE] >= 0, cuts[:, GAIN], 0.0), cuts[:, CUT_LOGRANK]
 
     def freeze(self, found: np.ndarray) -> AxisCuts:
-        leaf = np.array([[0.0, -1.0, np.nan, 0.0, 0.0, 0.0]])
-        cuts = np.concatenate((*self._cuts, leaf))[found]  # -1, a leaf, takes the last one
-        return AxisCuts(*(cuts[:, slot].astype(dtype) for slot, dtype in zip((1, 2, 3, 5), AXIS_FIELDS.values())))
+        of_leaf = np.zeros((1, CUT_FIELDS))
+        of_leaf[0, [FEATURE, THRESHOLD]] = -1.0, np.nan
+        cuts = np.concatenate((*self._cuts, of_leaf))[found]  # -1, a leaf, takes the last one
+        slots = zip((FEATURE, THRESHOLD, MISSING_LEFT, MISSING_SEEN), AXIS_FIELDS.values())
+        return AxisCuts(*(cuts[:, slot].astype(dtype) for slot, dtype in slots))
 
 
 def _baseline_exposure(survival: Survival, weight: np.ndarray, family: int) -> np.ndarray:

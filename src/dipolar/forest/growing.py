@@ -28,6 +28,8 @@ class Finder(Protocol):
     orders: np.ndarray
     #: (n,) bool, marked for the rows of every node whose split has been found.
     goes_left: np.ndarray
+    #: In how many nodes a problem was not solved to its tolerance.
+    n_unconverged: int
 
     def find(self, start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Find the splits of some nodes; return their gains, 0 where there is none, and log-rank statistics.

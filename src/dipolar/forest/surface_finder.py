@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,90 +11,141 @@ from dipolar._core.surfaces import GAUSSIAN, NO_SPLIT, UNCONVERGED, find_surface
 from dipolar.forest.drawing import draw_orders
 from dipolar.survival import Survival
 from dipolar.tree.drawn_surfaces import DrawnSurfaces
+from dipolar.tree.flat import numbers, offsets
 from dipolar.tree.splitter import GrowthLimits
-from dipolar.tree.surfaces import _numbers, _offsets
 
-__all__ = ["SurfaceFinder", "SurfacePlan"]
+__all__ = ["SurfaceFinder", "SurfaceRecipe"]
 
 
 @dataclass(frozen=True)
-class SurfacePlan:
-    """What a user chooses about the surfaces of a forest."""
+class SurfaceRecipe:
+    """Surfaces that part the mixed dipoles of a node, on the covariates drawn for it."""
 
     kernels: tuple[int, ...]  # codes, one of which is drawn for each node
-    kappa: float
-    quantiles: tuple[float, float]  # of pure and mixed dipoles
-    prices: tuple[float, float]
-    max_features: int
-    by_logrank: bool
-    max_reorientations: int = 2
-    solver_tol: float = 1e-3
-    max_rows: int = 256
-    max_rank: int = 16
+    kappa: float  # weight of the mean loss of a dipole
+    quantiles: tuple[float, float]  # of the time gaps of pure and mixed dipoles
+    prices: tuple[float, float]  # of pure and mixed dipoles
+    max_features: int  # covariates that vary in a node and are used there
+    by_logrank: bool  # whether the score is cut where the log-rank statistic is largest, instead of at 0
+    max_reorientations: int
+    solver_tol: float
+    max_rows: int  # of a node, from which its surface is learnt
+    max_rank: int  # basis rows of a Gaussian surface
 
+    def prepare(self, X: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return standardised covariates, and mean and scale by which they are."""
+        mean = np.average(X, axis=0, weights=weight)
+        deviation = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
+        scale = np.where(deviation > 0, deviation, 1.0)
+        return (X - mean) / scale, mean, scale
 
-class SurfaceFinder:
-    def __init__(
+    def finder(
         self,
-        Z: np.ndarray,
         survival: Survival,
         weight: np.ndarray,
         limits: GrowthLimits,
-        plan: SurfacePlan,
         rng: np.random.Generator,
+        *prepared: np.ndarray,
+    ) -> SurfaceFinder:
+        """Return the finder of the tree of one sample."""
+        return SurfaceFinder(self, survival, weight, limits, rng, *prepared)
+
+
+class _Found(NamedTuple):
+    """Surfaces of some nodes, in tables that are wide enough for all of them."""
+
+    kernel: np.ndarray  # (n_nodes,)
+    n_columns: np.ndarray  # (n_nodes,)
+    column: np.ndarray  # (n_nodes, max_features)
+    n_found: np.ndarray  # (n_nodes,) number of coefficients
+    coefficient: np.ndarray  # (n_nodes, max_coefficients)
+    basis: np.ndarray  # (n_nodes, max_values)
+    intercept: np.ndarray  # (n_nodes,)
+
+
+class SurfaceFinder:
+    """Finds the surfaces of one tree.
+
+    Parameters
+    ----------
+    recipe : SurfaceRecipe
+    survival, weight : Survival, ndarray
+        Outcomes of all rows, sorted by time, and how often each row is in the sample.
+    limits : GrowthLimits
+    rng : Generator
+        Draws the covariates, the kernel and, in large nodes, the rows of each surface.
+    Z, mean, scale : ndarray
+        Standardised covariates of all rows, and how to standardise others.
+    """
+
+    def __init__(
+        self,
+        recipe: SurfaceRecipe,
+        survival: Survival,
+        weight: np.ndarray,
+        limits: GrowthLimits,
+        rng: np.random.Generator,
+        Z: np.ndarray,
+        mean: np.ndarray,
+        scale: np.ndarray,
     ) -> None:
         self.orders = np.flatnonzero(weight).astype(np.int32).reshape(1, -1)
         self.goes_left = np.zeros(len(weight), dtype=bool)
-        self._Z, self._outcome, self._plan, self._rng = Z, (survival.time, survival.event, weight), plan, rng
-        self._limits = np.array([limits.min_samples_leaf, limits.min_events_leaf])
-        self._quantiles, self._prices = np.array(plan.quantiles, float), np.array(plan.prices, float)
-        self._found: list[list] = []
         self.n_unconverged = 0
-        m = min(plan.max_features, Z.shape[1])
-        self._n_columns = m
-        self._rank = max(n_coefficients(kernel, m, plan.max_rank) for kernel in plan.kernels)
-        self._basis = plan.max_rank * m if GAUSSIAN in plan.kernels else 0
+        self._recipe, self._rng = recipe, rng
+        self._Z, self._mean, self._scale = Z, mean, scale
+        self._outcome = survival.time, survival.event, weight
+        self._limits = np.array([limits.min_samples_leaf, limits.min_events_leaf])
+        self._found: list[_Found] = [self._room(0)]
 
     def find(self, start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        plan, count = self._plan, len(start)
-        drawn = draw_orders(count, self._Z.shape[1], plan.max_features, self._rng)
-        kernel = np.array(plan.kernels)[self._rng.integers(len(plan.kernels), size=count)]
-        first = self._rng.random(count)
-        logrank = np.empty(count)
-        status = np.empty(count, np.int64)
-        n_columns, column = np.empty(count, np.int64), np.empty((count, self._n_columns), np.int64)
-        n_found, coefficient = np.empty(count, np.int64), np.empty((count, self._rank))
-        basis, intercept = np.empty((count, self._basis)), np.empty(count)
+        recipe, found = self._recipe, self._room(len(start))
+        drawn = draw_orders(len(start), self._Z.shape[1], recipe.max_features, self._rng)
+        found.kernel[:] = self._rng.choice(recipe.kernels, len(start))
+        first = self._rng.random(len(start))
+        logrank, status = np.empty(len(start)), np.empty(len(start), np.int64)
         find_surfaces(
-            self._Z, self.orders[0], start, stop, drawn, kernel, first, plan.max_features, plan.max_rows,
-            plan.max_rank, *self._outcome, self._limits, self._quantiles, self._prices, plan.kappa, plan.solver_tol,
-            plan.max_reorientations, plan.by_logrank, self.goes_left,
-            n_columns, column, n_found, coefficient, basis, intercept, logrank, status,
+            self._Z, self.orders[0], start, stop, drawn, first, recipe.max_features, recipe.max_rows, recipe.max_rank,
+            *self._outcome, self._limits, np.array(recipe.quantiles), np.array(recipe.prices), recipe.kappa,
+            recipe.solver_tol, recipe.max_reorientations, recipe.by_logrank, self.goes_left, *found, logrank, status,
         )  # fmt: skip
-        self._found.append([kernel, n_columns, column, n_found, coefficient, basis, intercept])
+        self._found.append(found)
         self.n_unconverged += np.count_nonzero(status == UNCONVERGED)
-        logrank[status == NO_SPLIT] = 0.0
-        return logrank, logrank
+        gain = np.where(status == NO_SPLIT, 0.0, logrank)
+        return gain, gain
 
     def freeze(self, found: np.ndarray) -> DrawnSurfaces:
-        used = found[found >= 0]
-        if not len(self._found):
-            self.find(np.empty(0, np.int64), np.empty(0, np.int64))
-        kernel, n_columns, column, n_found, coefficient, basis, intercept = (
-            np.concatenate(parts)[used] for parts in zip(*self._found)
-        )
-        n_basis = np.where(kernel == GAUSSIAN, n_columns * n_found, 0)
-        p = self._Z.shape[1]
+        every = _Found(*(np.concatenate(parts)[found[found >= 0]] for parts in zip(*self._found)))
+        n_basis = np.where(every.kernel == GAUSSIAN, every.n_columns * every.n_found, 0)
         return DrawnSurfaces(
-            split=_numbers(found >= 0),
-            kernel=kernel.astype(np.int8),
-            column_offset=_offsets(n_columns),
-            column=column[np.arange(column.shape[1]) < n_columns[:, None]].astype(np.int32),
-            offset=_offsets(n_found),
-            coefficient=coefficient[np.arange(coefficient.shape[1]) < n_found[:, None]],
-            basis_offset=_offsets(n_basis),
-            basis=basis[np.arange(basis.shape[1]) < n_basis[:, None]],
-            intercept=intercept,
-            mean=np.zeros(p),
-            scale=np.ones(p),
+            split=numbers(found >= 0),
+            kernel=every.kernel.astype(np.int8),
+            column_offset=offsets(every.n_columns),
+            column=_leading(every.column, every.n_columns).astype(np.int32),
+            offset=offsets(every.n_found),
+            coefficient=_leading(every.coefficient, every.n_found),
+            basis_offset=offsets(n_basis),
+            basis=_leading(every.basis, n_basis),
+            intercept=every.intercept,
+            mean=self._mean,
+            scale=self._scale,
         )
+
+    def _room(self, n_nodes: int) -> _Found:
+        recipe = self._recipe
+        n_coefficient = max(n_coefficients(code, recipe.max_features, recipe.max_rank) for code in recipe.kernels)
+        n_values = recipe.max_rank * recipe.max_features if GAUSSIAN in recipe.kernels else 0
+        return _Found(
+            kernel=np.empty(n_nodes, np.int64),
+            n_columns=np.empty(n_nodes, np.int64),
+            column=np.empty((n_nodes, recipe.max_features), np.int64),
+            n_found=np.empty(n_nodes, np.int64),
+            coefficient=np.empty((n_nodes, n_coefficient)),
+            basis=np.empty((n_nodes, n_values)),
+            intercept=np.empty(n_nodes),
+        )
+
+
+def _leading(table: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Return the first so many entries of each line, one line after the other."""
+    return table[np.arange(table.shape[1]) < lengths[:, None]]

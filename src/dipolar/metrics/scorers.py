@@ -133,7 +133,7 @@ def get_scorer(name: str, *, y_train: Any = None, **options: Any) -> SurvivalSco
     y_train : outcomes in any accepted form, default=None
         What the censoring distribution is estimated from, for the scores that are weighted by it. scikit-learn
         does not tell a scorer the training outcomes. With None they are taken from the estimator if it knows
-        them (the trees of this library do; any other that has an attribute `training_outcome_`), else the
+        them (the trees and forests of this library do; any other that has an attribute `training_outcome_`), else the
         evaluated rows stand in. In a cross-validation all outcomes may be passed: the distribution of
         censoring is a trait of the study.
     **options
@@ -186,8 +186,11 @@ def training_outcomes(estimator: Any) -> tuple[Any, Any] | None:
     outcome = getattr(estimator, "training_outcome_", None)
     if outcome is not None:
         return outcome, None
-    tables = getattr(getattr(estimator, "tree_", None), "tables", None)
-    return _rows_of(tables) if isinstance(tables, LifeTables) else None
+    for record in ("tree_", "forest_"):
+        tables = getattr(getattr(estimator, record, None), "tables", None)
+        if isinstance(tables, LifeTables):
+            return _rows_of(tables)
+    return None
 
 
 def _rows_of(tables: LifeTables) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import os
 from dataclasses import fields
 from functools import partial
@@ -25,7 +24,7 @@ from dipolar.survival import Survival
 from dipolar.threads import one_blas_thread
 from dipolar.tree.frame import node_frame
 from dipolar.tree.growing import grow_tree
-from dipolar.tree.persistence import not_a_model, read_model, write_model
+from dipolar.tree.persistence import not_a_model, plain_parameters, read_model, restored_parameters, write_model
 from dipolar.tree.progress import Reporter
 from dipolar.tree.pruning import PRUNING_RULES, PruningPath, PruningRule, pruning_path
 from dipolar.tree.record import Tree
@@ -77,7 +76,7 @@ class BaseSurvivalTree(BaseEstimator):
         """
         X, survival, weight = check_fit_data(self, X, y, sample_weight, allow_nan=self._allow_nan)
         X, survival, weight = self._arrange(X, survival, weight)
-        limits, rule = self._growth_limits(), self._pruning_rule()
+        limits, rule = GrowthLimits.of(self), self._pruning_rule()
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         report = Reporter(self.verbose)
 
@@ -296,9 +295,7 @@ class BaseSurvivalTree(BaseEstimator):
         shares it among them as its kind documents. All zero for a tree without splits.
         """
         tree = self._fitted_tree()
-        total = np.zeros(self.n_features_in_)
-        for node in np.flatnonzero(tree.is_split):
-            total += tree.logrank[node] * tree.splits.feature_shares(int(node), self.n_features_in_)
+        total = tree.splits.total_shares(tree.logrank, self.n_features_in_)
         return total / total.sum() if total.sum() > 0 else total
 
     def node_frame(self, unreached: str = "inf") -> pd.DataFrame:
@@ -323,7 +320,7 @@ class BaseSurvivalTree(BaseEstimator):
         header = {
             "estimator": type(self).__name__,
             "dipolar": version("dipolar"),
-            "parameters": self._json_parameters(),
+            "parameters": plain_parameters(self),
             "n_features": self.n_features_in_,
             "feature_names": None if names is None else [str(name) for name in names],
             "member": self.member_,
@@ -387,22 +384,6 @@ class BaseSurvivalTree(BaseEstimator):
 
     # Fitting.
 
-    def _growth_limits(self) -> GrowthLimits:
-        by_weight, unlimited = "It counts rows, by their weights.", "None means no limit."
-
-        def whole_or_inf(name: str, minimum: int) -> float:
-            value = getattr(self, name)
-            return np.inf if value is None else check_number(name, value, low=minimum, hint=unlimited, whole=True)
-
-        return GrowthLimits(
-            max_depth=whole_or_inf("max_depth", 1),
-            max_leaf_nodes=whole_or_inf("max_leaf_nodes", 2),
-            min_samples_split=check_number("min_samples_split", self.min_samples_split, low=2, hint=by_weight),
-            min_samples_leaf=check_number("min_samples_leaf", self.min_samples_leaf, low=1, hint=by_weight),
-            min_events_leaf=check_number("min_events_leaf", self.min_events_leaf, low=0, hint="0 means no limit."),
-            min_logrank=check_number("min_logrank", self.min_logrank, low=0, hint="0 means no limit."),
-        )
-
     def _pruning_rule(self) -> PruningRule:
         check_choice("pruning", self.pruning, PRUNING_RULES, hint="None keeps the whole tree.")
         check_number("n_bootstraps", self.n_bootstraps, low=1, hint="About 25 are enough.", whole=True)
@@ -457,26 +438,9 @@ class BaseSurvivalTree(BaseEstimator):
 
     # Files.
 
-    def _json_parameters(self) -> dict[str, Any]:
-        parameters = {}
-        for name, value in self.get_params(deep=False).items():
-            value = value.item() if isinstance(value, np.generic) else value
-            if name == "random_state" and not isinstance(value, int):
-                value = None
-            try:
-                json.dumps(value)
-            except TypeError as error:
-                raise ValueError(
-                    f"{name}={value!r} cannot be saved: only numbers, strings, None and tuples of them can "
-                    "be written without pickle. Use pickle or joblib for this model."
-                ) from error
-            parameters[name] = value
-        return parameters
-
     @classmethod
     def _from_file(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> BaseSurvivalTree:
-        parameters = {n: tuple(v) if isinstance(v, list) else v for n, v in header["parameters"].items()}
-        model = cls(**parameters)
+        model = cls(**restored_parameters(header["parameters"]))
         model.n_features_in_ = int(header["n_features"])
         if header["feature_names"] is not None:
             model.feature_names_in_ = np.array(header["feature_names"], dtype=object)

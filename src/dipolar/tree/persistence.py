@@ -21,7 +21,15 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["FORMAT", "VERSION", "not_a_model", "read_model", "write_model"]
+__all__ = [
+    "FORMAT",
+    "VERSION",
+    "not_a_model",
+    "plain_parameters",
+    "read_model",
+    "restored_parameters",
+    "write_model",
+]
 
 FORMAT = "dipolar-tree"
 
@@ -62,6 +70,30 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
     ) as error:
         raise not_a_model(path, error) from error
     return header, arrays
+
+
+def plain_parameters(estimator: Any) -> dict[str, Any]:
+    """Return the parameters of an estimator as JSON types; a `random_state` that is not an integer becomes None."""
+    parameters = {}
+    for name, value in estimator.get_params(deep=False).items():
+        value = value.item() if isinstance(value, np.generic) else value
+        value = value.tolist() if isinstance(value, np.ndarray) else value
+        if name == "random_state" and not isinstance(value, int):
+            value = None
+        try:
+            json.dumps(value)
+        except TypeError as error:
+            raise ValueError(
+                f"{name}={value!r} cannot be saved: only numbers, strings, None and tuples of them can "
+                "be written without pickle. Use pickle or joblib for this model."
+            ) from error
+        parameters[name] = value
+    return parameters
+
+
+def restored_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Undo :func:`plain_parameters`: JSON has no tuples."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in parameters.items()}
 
 
 def not_a_model(path: str | os.PathLike[str], reason: object) -> ValueError:

@@ -23,6 +23,9 @@ class Reporter:
     def resampling(self, done: int, n_bootstraps: int) -> None:
         self._say(f"pruning: {done} of {n_bootstraps} bootstrap trees", finished=done == n_bootstraps)
 
+    def planting(self, done: int, n_trees: int) -> None:
+        self._say(f"growing: {done} of {n_trees} trees", finished=done == n_trees)
+
     def searching(self, done: int, n_paths: int) -> None:
         self._say(f"tuning: {done} of {n_paths} paths in kappa", finished=done == n_paths)
 

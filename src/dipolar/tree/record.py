@@ -90,6 +90,10 @@ class Tree:
         """Return the position among `leaves` of the leaf of every row of X."""
         return np.searchsorted(self.leaves, self.apply(X))
 
+    def leaf_of_prepared(self, prepared: np.ndarray) -> np.ndarray:
+        """Return the same of rows that the splits have prepared."""
+        return np.searchsorted(self.leaves, self.splits.route_prepared(prepared, self.left))
+
     def path_to(self, node: int) -> list[int]:
         """Return the nodes from the root to `node`."""
         path = [int(node)]

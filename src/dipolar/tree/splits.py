@@ -58,6 +58,17 @@ class Splits:
         """Return how a node's gain is shared among the covariates: not negative, sum 1."""
         raise NotImplementedError
 
+    def total_shares(self, gain: np.ndarray, n_features: int) -> np.ndarray:
+        """Return the sum over all splits of a tree of the gain that each covariate has a share in."""
+        total = np.zeros(n_features)
+        for node in np.flatnonzero(gain):
+            total += gain[node] * self.feature_shares(int(node), n_features)
+        return total
+
+    def used(self, n_features: int) -> np.ndarray:
+        """Return True for the covariates that a split of the tree looks at."""
+        raise NotImplementedError
+
     def rule(self, node: int, names: Sequence[str], width: int | None = None, *, prototypes: bool = False) -> str:
         """Return the condition for going left, in words.
 
@@ -96,6 +107,14 @@ class Splits:
     def check(self, is_split: np.ndarray, n_features: int) -> None:
         """Raise ValueError unless the record fits a tree with these splits (used on files)."""
         raise NotImplementedError
+
+    def prepare(self, X: np.ndarray) -> np.ndarray:
+        """Bring X into the form that `route_prepared` wants; the trees of a forest share it."""
+        return X
+
+    def route_prepared(self, X: np.ndarray, left: np.ndarray) -> np.ndarray:
+        """Send every row of what `prepare` returned down to its leaf."""
+        return self.route(X, left)
 
     def route(self, X: np.ndarray, left: np.ndarray) -> np.ndarray:
         """Send every row of X down to its leaf; `left` is -1 in leaves, and the right child is `left + 1`."""
@@ -151,6 +170,13 @@ class AxisCuts(Splits):
         shares = np.zeros(n_features)
         shares[self.feature[node]] = 1.0
         return shares
+
+    def total_shares(self, gain: np.ndarray, n_features: int) -> np.ndarray:
+        is_split = self.feature >= 0
+        return np.bincount(self.feature[is_split], weights=gain[is_split], minlength=n_features)
+
+    def used(self, n_features: int) -> np.ndarray:
+        return np.bincount(self.feature[self.feature >= 0], minlength=n_features) > 0
 
     def rule(self, node: int, names: Sequence[str], width: int | None = None, *, prototypes: bool = False) -> str:
         name = flatten(names[self.feature[node]])

@@ -22,6 +22,7 @@ from dipolar.kernels import (
     PolynomialKernel,
     SigmoidKernel,
 )
+from dipolar.tree.flat import entries, is_offset, numbers, offsets
 from dipolar.tree.rules import (
     first_that_fits,
     flatten,
@@ -122,10 +123,10 @@ class Surfaces(Splits):
         basis, basis_row = np.unique(np.concatenate(rows), axis=0, return_inverse=True) if rows else none
         return cls(
             kernel=kernel,
-            split=_numbers(np.array([cut is not None for cut in cuts])),
-            offset=_offsets([len(surface.coefficients) for surface in surfaces]),
+            split=numbers(np.array([cut is not None for cut in cuts])),
+            offset=offsets([len(surface.coefficients) for surface in surfaces]),
             coefficient=np.concatenate([np.empty(0), *(surface.coefficients for surface in surfaces)]),
-            basis_offset=_offsets([len(surface.rows) for surface in surfaces]),
+            basis_offset=offsets([len(surface.rows) for surface in surfaces]),
             basis_row=basis_row.reshape(-1).astype(np.int32),
             basis=basis,
             intercept=np.array([surface.intercept for surface in surfaces], np.float64),
@@ -151,6 +152,9 @@ class Surfaces(Splits):
     def feature_shares(self, node: int, n_features: int) -> np.ndarray:
         return self.shares[self.split[node]]
 
+    def used(self, n_features: int) -> np.ndarray:
+        return (self.shares > 0).any(axis=0)
+
     def rule(self, node: int, names: Sequence[str], width: int | None = None, *, prototypes: bool = False) -> str:
         surface, shares = self.surface(node), self.shares[self.split[node]]
         names = [flatten(name) for name in names]
@@ -174,14 +178,14 @@ class Surfaces(Splits):
 
     def take(self, nodes: np.ndarray, is_split: np.ndarray) -> Surfaces:
         kept = self.split[nodes[is_split]]
-        rows = self.basis_row[_entries(self.basis_offset, kept)]
+        rows = self.basis_row[entries(self.basis_offset, kept)]
         used, basis_row = np.unique(rows, return_inverse=True)
         return replace(
             self,
-            split=_numbers(is_split),
-            offset=_offsets(np.diff(self.offset)[kept]),
-            coefficient=self.coefficient[_entries(self.offset, kept)],
-            basis_offset=_offsets(np.diff(self.basis_offset)[kept]),
+            split=numbers(is_split),
+            offset=offsets(np.diff(self.offset)[kept]),
+            coefficient=self.coefficient[entries(self.offset, kept)],
+            basis_offset=offsets(np.diff(self.basis_offset)[kept]),
             basis_row=basis_row.reshape(-1).astype(np.int32),
             basis=self.basis[used],
             intercept=self.intercept[kept],
@@ -206,11 +210,11 @@ class Surfaces(Splits):
 
     def check(self, is_split: np.ndarray, n_features: int) -> None:
         n_splits = int(is_split.sum())
-        if not np.array_equal(self.split, _numbers(is_split)):
+        if not np.array_equal(self.split, numbers(is_split)):
             raise ValueError("the surfaces do not belong to the nodes that are split")
         shapes_fit = (
-            _is_offset(self.offset, n_splits, len(self.coefficient))
-            and _is_offset(self.basis_offset, n_splits, len(self.basis_row))
+            is_offset(self.offset, n_splits, len(self.coefficient))
+            and is_offset(self.basis_offset, n_splits, len(self.basis_row))
             and self.basis.shape[1:] == (n_features,)
             and self.intercept.shape == self.boundary.shape == (n_splits,)
             and self.shares.shape == (n_splits, n_features)
@@ -239,24 +243,3 @@ SURFACE_FIELDS = {
     "mean": np.float64,
     "scale": np.float64,
 }
-
-
-def _numbers(is_split: np.ndarray) -> np.ndarray:
-    """Number the nodes that are split from 0; -1 for the others."""
-    return np.where(is_split, np.cumsum(is_split) - 1, -1).astype(np.int32)
-
-
-def _offsets(sizes: Any) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-
-
-def _entries(offset: np.ndarray, splits: np.ndarray) -> np.ndarray:
-    """Return the positions that some splits own in a flat array."""
-    ranges = [np.arange(offset[split], offset[split + 1]) for split in splits]
-    return np.concatenate([np.empty(0, np.int64), *ranges])
-
-
-def _is_offset(offset: np.ndarray, n_splits: int, n_entries: int) -> bool:
-    return bool(
-        offset.shape == (n_splits + 1,) and offset[0] == 0 and offset[-1] == n_entries and (np.diff(offset) >= 0).all()
-    )

@@ -1,0 +1,105 @@
+"""Growing all trees of a forest, in parallel, each from its own seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from joblib import delayed, effective_n_jobs
+
+from dipolar.forest.drawing import draw_rows, tree_generator
+from dipolar.forest.growing import Finder, grow_by_levels
+from dipolar.forest.rows import ForestRows
+from dipolar.parallel import run_tasks
+from dipolar.survival import Survival
+from dipolar.tree.record import Tree
+from dipolar.tree.splitter import GrowthLimits
+
+__all__ = ["Planting", "Recipe", "plant"]
+
+# Each worker gets its trees in so many parts: few enough to cost little, many enough that none is late.
+PARTS_PER_WORKER = 4
+
+
+class Recipe(Protocol):
+    """How the splits of a forest are found; small, and sent to every worker."""
+
+    def prepare(self, X: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return the arrays that all trees share; they are sent to every worker once."""
+        ...
+
+    def finder(
+        self,
+        survival: Survival,
+        weight: np.ndarray,
+        limits: GrowthLimits,
+        rng: np.random.Generator,
+        *prepared: np.ndarray,
+    ) -> Finder:
+        """Return the finder of the tree of one sample."""
+        ...
+
+
+@dataclass(frozen=True)
+class Planting:
+    """All that decides what a forest becomes, besides its rows."""
+
+    recipe: Recipe
+    limits: GrowthLimits
+    seed: int
+    bootstrap: bool
+    share: float  # size of a sample, as a share of the rows
+
+    def sample(self, weight: np.ndarray, number: int) -> tuple[np.ndarray, np.random.Generator]:
+        """Return how often each row is in the sample of a tree, and the generator of whatever else it draws."""
+        rng = tree_generator(self.seed, number)
+        return draw_rows(weight, self.share, self.bootstrap, rng), rng
+
+
+def plant(
+    planting: Planting,
+    rows: ForestRows,
+    numbers: Sequence[int],
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[list[Tree], int]:
+    """Grow the trees with these numbers; return them in order, and in how many nodes a problem was not solved."""
+    prepared = planting.recipe.prepare(rows.X, rows.weight)
+    shared = rows.survival.time, rows.survival.event, rows.weight, *prepared
+    # Arrays are arguments of their own, so that joblib's Dask backend sends each of them once.
+    tasks = [delayed(_grow_part)(planting, part, *shared) for part in _parts(numbers, n_jobs)]
+    trees: list[Tree] = []
+    n_unconverged = 0
+    # Threads: the work is in compiled code that releases the interpreter.
+    for part, unconverged in run_tasks(tasks, n_jobs, prefer="threads"):
+        trees += part
+        n_unconverged += unconverged
+        if progress is not None:
+            progress(len(trees), len(numbers))
+    return trees, n_unconverged
+
+
+def _parts(numbers: Sequence[int], n_jobs: int | None) -> Iterator[Sequence[int]]:
+    n_parts = min(len(numbers), PARTS_PER_WORKER * max(1, effective_n_jobs(n_jobs)))
+    edges = [len(numbers) * part // n_parts for part in range(n_parts + 1)] if n_parts else []
+    return (numbers[start:stop] for start, stop in zip(edges, edges[1:]))
+
+
+def _grow_part(
+    planting: Planting,
+    numbers: Sequence[int],
+    time: np.ndarray,
+    event: np.ndarray,
+    weight: np.ndarray,
+    *prepared: Any,
+) -> tuple[list[Tree], int]:
+    survival = Survival(time, event)
+    trees, n_unconverged = [], 0
+    for number in numbers:
+        counts, rng = planting.sample(weight, number)
+        finder = planting.recipe.finder(survival, counts, planting.limits, rng, *prepared)
+        trees.append(grow_by_levels(finder, survival, counts, planting.limits))
+        n_unconverged += finder.n_unconverged
+    return trees, n_unconverged
