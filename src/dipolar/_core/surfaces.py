@@ -50,8 +50,12 @@ ROOT_TWO = math.sqrt(2.0)
 SCORE_LEVELS = 2.0**22
 TINY = 1e-290
 
-# Newton steps of one solve, and how much closer than the tolerance the method aims.
+# Newton steps of one solve, and the fraction of the tolerance that the method aims at.
 MAX_NEWTON_STEPS = 60
+OVERSHOOT = 1e-2
+
+# Fractional weights that are summed in another order may miss a limit by this much.
+SLACK_OF_LIMITS = 1.0 - 1e-9
 
 # The search ends when a round lowers the criterion by less than this share.
 SETTLED = 1e-2
@@ -299,14 +303,14 @@ def _settle(
         solution[:] = 0.0
         solved[:] = 0.0
         interior_point(
-            features, scale, cost, tol, MAX_NEWTON_STEPS, hinge, matrix, column, residual, direction, curvature,
+            features, scale, cost, OVERSHOOT * tol, MAX_NEWTON_STEPS, hinge, matrix, column, residual, direction, curvature,
             pulls, moved, solution, solved,
         )  # fmt: skip
         gap, objective, unmet = measure(features, scale, cost, hinge, solution, pulls, residual)
         value = objective * largest
         if value >= criterion:
             break
-        status = FOUND if gap + unmet <= 10.0 * tol * objective else UNCONVERGED
+        status = FOUND if gap + unmet <= tol * objective else UNCONVERGED
         for c in range(rank):
             direction_out[c] = scale * solution[c]
         for i in range(n):
@@ -362,76 +366,112 @@ def _cut_by_logrank(scores, time, event, weight, limits):
 @njit(cache=True, nogil=True)
 def find_surfaces(
     Z, order, start, stop, drawn, first, max_features, max_rows, max_rank, time, event, weight, limits,
-    quantiles, prices, kappa, tol, max_reorientations, by_logrank, goes_left,
+    quantiles, prices, kappa, tol, max_reorientations, by_logrank, enough, goes_left,
     kernel, n_columns, column, n_found, coefficient, basis, intercept, logrank, status,
 ):  # fmt: skip
-    """Find the surface of some nodes, and mark the rows that it sends left."""
-    for node in range(len(start)):
-        rows = order[start[node] : stop[node]]
-        k = len(rows)
-        status[node] = NO_SPLIT
-        logrank[node] = 0.0
-        m = _draw_columns(Z, rows, drawn[node], max_features, column[node])
-        n_columns[node] = m
-        n_found[node] = 0
-        if m == 0:
-            continue
-        columns = column[node, :m]
-        stride = max(1, (k + max_rows - 1) // max_rows)
-        sample = rows[int(first[node] * stride) :: stride]
-        n = len(sample)
-        rank = n_coefficients(kernel[node], m, min(max_rank, n))
-        features = np.empty((n, rank))
-        triangle = np.empty((rank, rank)) if kernel[node] == GAUSSIAN else np.empty((0, 0))
-        if kernel[node] == GAUSSIAN:
-            rank = _gaussian_factor(Z, sample, columns, features, triangle, basis[node])
-            features = features[:, :rank].copy()
-        else:
-            _fill_features(kernel[node], Z, sample, columns, features)
-        centre = np.empty(rank)
-        _centre(features, centre)
-        coefficients = coefficient[node, :rank]
-        found, middle = _settle(
-            time[sample], event[sample], weight[sample], features, quantiles, prices, kappa, tol, max_reorientations,
-            coefficients,
-        )  # fmt: skip
-        if found == NO_SPLIT:
-            continue
-        shift = middle
-        for c in range(rank):
-            shift -= centre[c] * coefficients[c]
-        if kernel[node] == GAUSSIAN:
-            for c in range(rank - 1, -1, -1):
-                for d in range(c + 1, rank):
-                    coefficients[c] -= triangle[d, c] * coefficients[d]
-                coefficients[c] /= triangle[c, c]
-        n_found[node] = rank
-        of_basis = basis[node, : rank * m] if kernel[node] == GAUSSIAN else basis[node, :0]
+    """Find the surface of some nodes, and mark the rows that it sends left.
 
-        scores = np.empty(k)
-        for i in range(k):
-            scores[i] = surface_score(kernel[node], Z[rows[i]], columns, coefficients, of_basis, shift)
-        if by_logrank:
-            threshold, statistic = _cut_by_logrank(scores, time[rows], event[rows], weight[rows], limits)
-            intercept[node] = shift - threshold
-        else:
-            intercept[node] = shift
-            statistic = 1.0
+    A node draws covariates until a surface has a log-rank statistic of `enough`, at most as often as `drawn` has
+    orders of them for it, and keeps the best.
+    """
+    n_nodes, n_draws = drawn.shape[0], drawn.shape[1]
+    columns = np.empty(column.shape[1], np.int64)
+    coefficients, values = np.empty(coefficient.shape[1]), np.empty(basis.shape[1])
+    for node in range(n_nodes):
+        rows = order[start[node] : stop[node]]
+        left = np.empty(len(rows), np.bool_)
+        n_columns[node] = n_found[node] = 0
+        logrank[node] = intercept[node] = 0.0
+        status[node] = NO_SPLIT
+        for draw in range(n_draws):
+            m = _draw_columns(Z, rows, drawn[node, draw], max_features, columns)
+            if m == 0:
+                break
+            found, rank, shift, statistic = _find_surface(
+                Z, rows, kernel[node], columns[:m], first[node], max_rows, max_rank, time, event, weight, limits,
+                quantiles, prices, kappa, tol, max_reorientations, by_logrank, coefficients, values, left,
+            )  # fmt: skip
+            if statistic > logrank[node]:
+                status[node], logrank[node], intercept[node] = found, statistic, shift
+                n_columns[node], n_found[node] = m, rank
+                column[node, :m] = columns[:m]
+                coefficient[node, :rank] = coefficients[:rank]
+                if kernel[node] == GAUSSIAN:
+                    basis[node, : rank * m] = values[: rank * m]
+                for i in range(len(rows)):
+                    goes_left[rows[i]] = left[i]
+            if logrank[node] >= enough:
+                break
+
+
+@njit(cache=True, nogil=True)
+def _find_surface(
+    Z, rows, kernel, columns, first, max_rows, max_rank, time, event, weight, limits,
+    quantiles, prices, kappa, tol, max_reorientations, by_logrank, coefficients, basis, left,
+):  # fmt: skip
+    """Find a surface on given columns; return status, number of coefficients, intercept and log-rank statistic.
+
+    `coefficients`, `basis` and `left` are overwritten.
+    """
+    k, m = len(rows), len(columns)
+    stride = max(1, (k + max_rows - 1) // max_rows)
+    sample = rows[int(first * stride) :: stride]
+    n = len(sample)
+    rank = n_coefficients(kernel, m, min(max_rank, n))
+    features = np.empty((n, rank))
+    triangle = np.empty((rank, rank)) if kernel == GAUSSIAN else np.empty((0, 0))
+    if kernel == GAUSSIAN:
+        rank = _gaussian_factor(Z, sample, columns, features, triangle, basis)
+        features = features[:, :rank].copy()
+    else:
+        _fill_features(kernel, Z, sample, columns, features)
+    centre = np.empty(rank)
+    _centre(features, centre)
+    coefficients = coefficients[:rank]
+    status, shift = _settle(
+        time[sample], event[sample], weight[sample], features, quantiles, prices, kappa, tol, max_reorientations,
+        coefficients,
+    )  # fmt: skip
+    if status == NO_SPLIT:
+        return NO_SPLIT, 0, 0.0, 0.0
+    for c in range(rank):
+        shift -= centre[c] * coefficients[c]
+    if kernel == GAUSSIAN:
+        for c in range(rank - 1, -1, -1):
+            for d in range(c + 1, rank):
+                coefficients[c] -= triangle[d, c] * coefficients[d]
+            coefficients[c] /= triangle[c, c]
+    of_basis = basis[: rank * m] if kernel == GAUSSIAN else basis[:0]
+
+    scores = np.empty(k)
+    for i in range(k):
+        scores[i] = surface_score(kernel, Z[rows[i]], columns, coefficients, of_basis, shift)
+    node_time, node_event, node_weight = time[rows], event[rows], weight[rows]
+    if by_logrank:
+        threshold, statistic = _cut_by_logrank(scores, node_time, node_event, node_weight, limits)
         if statistic <= 0.0:
-            continue
-        left = np.empty(k, np.bool_)
-        n_left = events_left = n_all = events_all = 0.0
+            return NO_SPLIT, 0, 0.0, 0.0
+        shift -= threshold
         for i in range(k):
-            row = rows[i]
-            left[i] = surface_score(kernel[node], Z[row], columns, coefficients, of_basis, intercept[node]) < 0.0
-            goes_left[row] = left[i]
-            n_all += weight[row]
-            events_all += weight[row] * event[row]
-            if left[i]:
-                n_left += weight[row]
-                events_left += weight[row] * event[row]
-        fewest = (1.0 - 1e-9) * limits[0], (1.0 - 1e-9) * limits[1]
-        if min(n_left, n_all - n_left) < max(fewest[0], 1e-300) or min(events_left, events_all - events_left) < fewest[1]:
-            continue
-        logrank[node] = two_sample_logrank(time[rows], event[rows], weight[rows], left)
-        status[node] = found if logrank[node] > 0.0 else NO_SPLIT
+            left[i] = surface_score(kernel, Z[rows[i]], columns, coefficients, of_basis, shift) < 0.0
+        return status, rank, shift, statistic
+    for i in range(k):
+        left[i] = scores[i] < 0.0
+    if not _children_allowed(node_event, node_weight, left, limits):
+        return NO_SPLIT, 0, 0.0, 0.0
+    return status, rank, shift, two_sample_logrank(node_time, node_event, node_weight, left)
+
+
+@njit(cache=True, nogil=True)
+def _children_allowed(event, weight, left, limits):
+    """Tell whether both children have rows, and as many rows and events as the limits ask for."""
+    n_left = n_right = events_left = events_right = 0.0
+    for i in range(len(left)):
+        if left[i]:
+            n_left += weight[i]
+            events_left += weight[i] * event[i]
+        else:
+            n_right += weight[i]
+            events_right += weight[i] * event[i]
+    smaller, fewer = min(n_left, n_right), min(events_left, events_right)
+    return smaller > 0.0 and smaller >= SLACK_OF_LIMITS * limits[0] and fewer >= SLACK_OF_LIMITS * limits[1]
