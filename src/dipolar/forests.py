@@ -12,6 +12,8 @@ from dipolar.forest.estimator import BaseSurvivalForest
 from dipolar.forest.surface_finder import SurfaceRecipe
 from dipolar.parameters import check_choice, check_exponents, check_number, count_features
 from dipolar.tree.drawn_surfaces import KERNEL_CODES
+from dipolar.tree.estimator import BaseSurvivalTree
+from dipolar.trees import DipoleSurvivalTree, LogRankSurvivalTree
 
 __all__ = ["DipoleSurvivalForest", "LogRankSurvivalForest"]
 
@@ -146,6 +148,9 @@ class LogRankSurvivalForest(BaseSurvivalForest):
         self.random_state = random_state
         self.verbose = verbose
 
+    def _single_tree(self) -> LogRankSurvivalTree:
+        return LogRankSurvivalTree(**shared_parameters(self, LogRankSurvivalTree))
+
     def _recipe(self, n_features: int) -> AxisRecipe:
         check_choice("criterion", self.criterion, tuple(FAMILIES), hint="'logrank' is the usual one.")
         max_features = count_features(self.max_features, n_features) or n_features
@@ -183,7 +188,7 @@ class DipoleSurvivalForest(BaseSurvivalForest):
         Rows that both children need.
     min_logrank : float, default=3.84
         Log-rank chi-square that a split needs; the default is the 95 percent point of its distribution.
-    solver_tol : float, default=1e-3
+    solver_tol : float, default=1e-2
         Relative duality gap of a solve.
     bootstrap, max_samples, max_depth, max_leaf_nodes, min_samples_split, min_events_leaf
         As in :class:`LogRankSurvivalForest`.
@@ -240,7 +245,7 @@ class DipoleSurvivalForest(BaseSurvivalForest):
         max_reorientations=2,
         max_features="sqrt",
         max_node_samples=256,
-        solver_tol=1e-3,
+        solver_tol=1e-2,
         bootstrap=True,
         max_samples=None,
         max_depth=None,
@@ -283,6 +288,13 @@ class DipoleSurvivalForest(BaseSurvivalForest):
         self.random_state = random_state
         self.verbose = verbose
 
+    def _single_tree(self) -> DipoleSurvivalTree:
+        own = {"kernel", "kappa", "max_features"}  # these mean something else in a tree
+        shared = shared_parameters(self, DipoleSurvivalTree)
+        return DipoleSurvivalTree(
+            kernel="linear", standardize=True, dipole_scope="node", **{n: v for n, v in shared.items() if n not in own}
+        )
+
     def _recipe(self, n_features: int) -> SurfaceRecipe:
         rule = DipoleRule(self.pure_quantile, self.mixed_quantile, self.pure_weight, self.mixed_weight)
         check_choice("threshold", self.threshold, THRESHOLDS, hint="'logrank' is the better one in forests.")
@@ -321,3 +333,9 @@ class DipoleSurvivalForest(BaseSurvivalForest):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+
+def shared_parameters(forest: BaseSurvivalForest, tree: type[BaseSurvivalTree]) -> dict[str, Any]:
+    """Return the parameters of a forest that a tree has as well."""
+    known = tree().get_params()
+    return {name: value for name, value in forest.get_params(deep=False).items() if name in known}

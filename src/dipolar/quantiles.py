@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["pairwise_distance_quantile", "weighted_quantile"]
+__all__ = ["pairwise_distance_quantile", "thin_out", "weighted_quantile"]
 
 # Up to this many rows every pair is measured; beyond it, this many pairs drawn at random are.
 MAX_ROWS_ALL_PAIRS = 1000
@@ -20,6 +20,13 @@ def weighted_quantile(values: np.ndarray, weight: np.ndarray, quantile: float) -
     lower = values[min(last, np.searchsorted(cumulative, position, side="right"))]
     upper = values[min(last, np.searchsorted(cumulative, position + 1.0, side="right"))]
     return float(lower + (position - np.floor(position)) * (upper - lower))
+
+
+def thin_out(values: np.ndarray, size: int) -> np.ndarray:
+    """Return at most `size` of the values, at even ranks, first and last included."""
+    if len(values) <= size:
+        return values
+    return values[np.round(np.linspace(0, len(values) - 1, size)).astype(np.int64)]
 
 
 def pairwise_distance_quantile(X: np.ndarray, weight: np.ndarray, quantile: float, rng: np.random.Generator) -> float:

@@ -52,7 +52,7 @@ TINY = 1e-290
 
 # Newton steps of one solve, and the fraction of the tolerance that the method aims at.
 MAX_NEWTON_STEPS = 60
-OVERSHOOT = 1e-2
+OVERSHOOT = 1e-3
 
 # Fractional weights that are summed in another order may miss a limit by this much.
 SLACK_OF_LIMITS = 1.0 - 1e-9

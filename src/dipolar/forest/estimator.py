@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from importlib.metadata import version
 from numbers import Integral
@@ -22,12 +24,16 @@ from dipolar.forest.out_of_bag import SCORINGS, OutOfBag
 from dipolar.forest.planting import Planting, Recipe, plant
 from dipolar.forest.record import Forest
 from dipolar.forest.rows import ForestRows, arrange_rows
+from dipolar.forest.summary import ForestSummary, best_summary, default_trees
 from dipolar.metrics.concordance import concordance_index
 from dipolar.parallel import run_tasks
 from dipolar.parameters import check_choice, check_number, check_share
 from dipolar.survival import Survival, check_outcome, survival_outcome
+from dipolar.quantiles import thin_out
+from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.persistence import not_a_model, plain_parameters, read_model, restored_parameters, write_model
 from dipolar.tree.progress import Reporter
+from dipolar.tree.pruning import pruning_path
 from dipolar.tree.splitter import GrowthLimits
 from dipolar.validation import check_fit_data, check_predict_data, check_sample_weight
 
@@ -38,6 +44,9 @@ BLOCK_CELLS = 1 << 21
 
 # Share of the rows in a sample that is drawn without replacement: what a bootstrap sample holds of them on average.
 SUBSAMPLE = 0.632
+
+# Times at which a summary tree is compared with its forest.
+SUMMARY_TIMES = 100
 
 UNREACHED = ("inf", "nan", "largest", "restricted_mean")
 
@@ -145,6 +154,74 @@ class BaseSurvivalForest(BaseEstimator):
         unseen = self._out_of_bag(X, y, sample_weight)
         found = importances(self.forest_, unseen, kind, scoring, n_repeats, seed, self.n_jobs)
         return Bunch(importances=found, importances_mean=found.mean(axis=1), importances_std=found.std(axis=1))
+
+    def summary_tree(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        max_leaf_nodes: int = 8,
+        trees: Sequence[BaseSurvivalTree] | None = None,
+        cv: int = 5,
+        random_state: Any = None,
+    ) -> ForestSummary:
+        """Return the single tree that best agrees with the forest, and how well it does.
+
+        Trees are fitted to the outcomes that the forest expects, and the one whose leaves explain most of the
+        forest's survival curves on held-out rows is kept. Its splits tell what the forest has learnt; its leaves show
+        the outcomes of the given rows. `dipolar.plotting.plot_tree` draws it.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows and outcomes, those of the training data or others.
+        max_leaf_nodes : int, default=8
+            Largest number of leaves.
+        trees : sequence of survival trees, default=None
+            The unfitted trees to choose from, as they are; `max_leaf_nodes` is not read then. None tries a
+            :class:`~dipolar.LogRankSurvivalTree` and linear trees, :class:`~dipolar.DipoleSurvivalTree`, of different
+            stiffness.
+        cv : int, default=5
+            Number of folds that the agreement is estimated by.
+        random_state : int, RandomState or None, default=None
+            Seed of the folds.
+
+        Returns
+        -------
+        summary : ForestSummary
+            Named tuple of the `tree`, its `agreement` and a table of all `candidates`. The agreement is the share of
+            the variation of the forest's survival curves between rows that the leaves of such a tree explain on rows
+            it was not fitted to: 1 where it says all that the forest says.
+        """
+        check_is_fitted(self)
+        most = int(check_number("max_leaf_nodes", max_leaf_nodes, low=2, whole=True, hint="A tree needs two leaves."))
+        n_folds = int(check_number("cv", cv, low=2, whole=True, hint="It is a number of folds."))
+        seed = int(check_random_state(random_state).randint(2**31 - 1))
+        checked = self._check_covariates(X)
+        survival = check_outcome(y)
+        check_consistent_length(checked, survival.time)
+        weight = check_sample_weight(sample_weight, len(checked))
+        curves = self.predict_survival_function(X, return_array=True)
+        shown = thin_out(np.arange(len(self.unique_times_)), SUMMARY_TIMES)
+        trees = default_trees(len(checked), most, seed) if trees is None else list(trees)
+        return best_summary(trees, X, survival, weight, curves[:, shown], self.unique_times_[shown], n_folds, seed)
+
+    def tree(self, number: int) -> BaseSurvivalTree:
+        """Return one tree of the forest as a fitted survival tree, to look at it; trees are numbered from 0."""
+        check_is_fitted(self)
+        hint = f"The forest has {len(self.forest_)} trees."
+        number = int(check_number("number", number, low=0, high=len(self.forest_) - 1, whole=True, hint=hint))
+        tree = self._single_tree()
+        tree.n_features_in_ = self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            tree.feature_names_in_ = self.feature_names_in_
+        record = self.forest_.trees[number]
+        tree.grown_ = replace(record, splits=record.splits.as_single())
+        tree.pruning_path_ = pruning_path(tree.grown_)
+        tree.unique_times_, tree.event_times_ = self.forest_.tables.time, self.event_times_
+        tree._take_member(0)
+        return tree
 
     def predict(self, X: Any) -> np.ndarray:
         r"""Predict a risk: the higher, the earlier the event is expected.
@@ -327,6 +404,10 @@ class BaseSurvivalForest(BaseEstimator):
         """Return how splits are found."""
         raise NotImplementedError
 
+    def _single_tree(self) -> BaseSurvivalTree:
+        """Return an unfitted tree of the kind that the forest has."""
+        raise NotImplementedError
+
     def _warn_about(self, n_unconverged: int, n_trees: int) -> None:
         """Turn the number of problems that were not solved into at most one warning."""
 
@@ -376,7 +457,7 @@ class BaseSurvivalForest(BaseEstimator):
         hint = "None takes every event time, an integer that many of their quantiles, an array its own times."
         if isinstance(grid, Integral) and not isinstance(grid, bool):
             size = int(check_number("time_grid", grid, low=1, whole=True, hint=hint))
-            return events[np.unique(np.round(np.linspace(0, len(events) - 1, min(size, len(events)))).astype(np.int64))]
+            return thin_out(events, size)
         try:
             times = np.unique(np.asarray(grid, dtype=np.float64))
         except (TypeError, ValueError) as error:

@@ -11,6 +11,7 @@ import numpy as np
 from dipolar.metrics.censoring import CensoringDistribution
 from dipolar.metrics.checks import Rows, check_rows
 from dipolar.parameters import check_choice, check_number
+from dipolar.quantiles import thin_out
 
 __all__ = ["FollowUp", "TruncationWarning", "check_outside", "restrict_times", "time_grid", "warn_truncated"]
 
@@ -110,9 +111,7 @@ def default_grid(test: Rows, censoring: CensoringDistribution | None, size: int 
             f"y_test has {int(test.event.sum())} events among {len(test)} rows and none of them at a time that both "
             "sets are followed beyond, so that there is no default time grid. Pass times."
         )
-    if len(grid) <= size:
-        return grid
-    return grid[np.round(np.linspace(0, len(grid) - 1, size)).astype(np.int64)]
+    return thin_out(grid, size)
 
 
 def paper_grid(test: Rows) -> np.ndarray:

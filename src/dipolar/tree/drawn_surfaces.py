@@ -15,6 +15,7 @@ from dipolar.kernels import GaussianKernel, Kernel, LinearKernel, PolynomialKern
 from dipolar.tree.flat import entries, is_offset, numbers, offsets
 from dipolar.tree.rules import first_that_fits, flatten, influence_rules, polynomial_terms, sum_rules
 from dipolar.tree.splits import Splits, register_kind
+from dipolar.tree.surfaces import SurfaceCut, Surfaces
 
 __all__ = ["KERNEL_CODES", "DrawnSurfaces"]
 
@@ -104,6 +105,22 @@ class DrawnSurfaces(Splits):
             basis=self.basis[entries(self.basis_offset, kept)],
             intercept=self.intercept[kept],
         )
+
+    def as_single(self) -> Splits:
+        """Return hyperplanes of all covariates, if all surfaces are linear: most coefficients are zero then."""
+        if (self.kernel != LINEAR).any():
+            return self
+        n_features = len(self.mean)
+        cuts: list[SurfaceCut | None] = []
+        for node, split in enumerate(self.split):
+            if split < 0:
+                cuts.append(None)
+                continue
+            coefficients = np.zeros(n_features)
+            coefficients[self.columns(node)] = self.surface(node).coefficients
+            surface = Surface(LinearKernel(), np.empty((0, n_features)), coefficients, float(self.intercept[split]))
+            cuts.append(SurfaceCut(surface, 0.0, self.feature_shares(node, n_features)))
+        return Surfaces.collect(cuts, LinearKernel(), n_features, self.mean, self.scale)
 
     def prepare(self, X: np.ndarray) -> np.ndarray:
         return (X - self.mean) / self.scale

@@ -108,6 +108,10 @@ class Splits:
         """Raise ValueError unless the record fits a tree with these splits (used on files)."""
         raise NotImplementedError
 
+    def as_single(self) -> Splits:
+        """Return the same splits in the form in which a single tree of the library has them, where there is one."""
+        return self
+
     def prepare(self, X: np.ndarray) -> np.ndarray:
         """Bring X into the form that `route_prepared` wants; the trees of a forest share it."""
         return X
