@@ -37,7 +37,18 @@ from dipolar._core.interior_point import (
 )
 from dipolar._core.logrank import FEATURE, GAIN, LOGRANK, THRESHOLD, best_cut, two_sample_logrank
 
-__all__ = ["GAUSSIAN", "LINEAR", "QUADRATIC", "find_surfaces", "n_coefficients", "route_surfaces", "surface_score"]
+__all__ = [
+    "GAUSSIAN",
+    "LINEAR",
+    "NO_SPLIT",
+    "QUADRATIC",
+    "UNCONVERGED",
+    "cut_surfaces",
+    "n_coefficients",
+    "route_surfaces",
+    "settle_surfaces",
+    "surface_score",
+]
 
 LINEAR, QUADRATIC, GAUSSIAN = 0, 1, 2
 
@@ -125,7 +136,7 @@ def route_surfaces(
 
 
 @njit(cache=True, nogil=True)
-def _draw_columns(Z, rows, drawn, max_features, columns):
+def _take_columns(Z, rows, drawn, max_features, columns):
     """Overwrite `columns` with the first drawn covariates that vary among the rows; return how many there are."""
     m = 0
     for f in range(len(drawn)):
@@ -364,102 +375,113 @@ def _cut_by_logrank(scores, time, event, weight, limits):
 
 
 @njit(cache=True, nogil=True)
-def find_surfaces(
-    Z, order, start, stop, drawn, first, max_features, max_rows, max_rank, time, event, weight, limits,
-    quantiles, prices, kappa, tol, max_reorientations, by_logrank, enough, goes_left,
-    kernel, n_columns, column, n_found, coefficient, basis, intercept, logrank, status,
+def settle_surfaces(
+    Z, order, start, stop, drawn, first, max_features, max_rows, max_rank, time, event, weight, quantiles, prices,
+    kappa, tol, max_reorientations, kernel, n_columns, column, n_found, coefficient, basis, intercept, status,
 ):  # fmt: skip
-    """Find the surface of some nodes, and mark the rows that it sends left.
+    """Find the surface of some nodes.
 
-    A node draws covariates until a surface has a log-rank statistic of `enough`, at most as often as `drawn` has
-    orders of them for it, and keeps the best.
+    Parameters
+    ----------
+    Z : float64 array (n, n_features)
+        Standardised covariates, one row after the other.
+    order : int32 array
+        Rows of the sample; a node owns `order[start:stop]`, which is sorted by time, events first among equal times.
+    drawn : int64 array (n_nodes, n_features)
+        For each node the covariates in the order in which they are taken.
+    first : float64 array (n_nodes,)
+        In [0, 1): where the rows that a surface is learnt from begin, if not all of them are taken.
+    max_features, max_rows, max_rank : int
+        Largest number of columns, of rows to learn from, and of basis rows of a Gaussian surface.
+    time, event, weight : arrays (n,)
+        Outcomes and frequencies of all rows.
+    quantiles, prices : float64 arrays (2,)
+        Of pure and mixed dipoles.
+    kappa, tol, max_reorientations : float, float, int
+        Of the node problem, its solution, and the search.
+    kernel : int64 array (n_nodes,)
+        Kernel of each node.
+    n_columns, column, n_found, coefficient, basis, intercept, status : arrays (n_nodes, ...)
+        Overwritten with the surfaces, and with how the search ended.
     """
-    n_nodes, n_draws = drawn.shape[0], drawn.shape[1]
-    columns = np.empty(column.shape[1], np.int64)
-    coefficients, values = np.empty(coefficient.shape[1]), np.empty(basis.shape[1])
-    for node in range(n_nodes):
+    for node in range(len(start)):
         rows = order[start[node] : stop[node]]
-        left = np.empty(len(rows), np.bool_)
-        n_columns[node] = n_found[node] = 0
-        logrank[node] = intercept[node] = 0.0
         status[node] = NO_SPLIT
-        for draw in range(n_draws):
-            m = _draw_columns(Z, rows, drawn[node, draw], max_features, columns)
-            if m == 0:
-                break
-            found, rank, shift, statistic = _find_surface(
-                Z, rows, kernel[node], columns[:m], first[node], max_rows, max_rank, time, event, weight, limits,
-                quantiles, prices, kappa, tol, max_reorientations, by_logrank, coefficients, values, left,
-            )  # fmt: skip
-            if statistic > logrank[node]:
-                status[node], logrank[node], intercept[node] = found, statistic, shift
-                n_columns[node], n_found[node] = m, rank
-                column[node, :m] = columns[:m]
-                coefficient[node, :rank] = coefficients[:rank]
-                if kernel[node] == GAUSSIAN:
-                    basis[node, : rank * m] = values[: rank * m]
-                for i in range(len(rows)):
-                    goes_left[rows[i]] = left[i]
-            if logrank[node] >= enough:
-                break
+        n_found[node] = 0
+        m = _take_columns(Z, rows, drawn[node], max_features, column[node])
+        n_columns[node] = m
+        if m == 0:
+            continue
+        stride = max(1, (len(rows) + max_rows - 1) // max_rows)
+        sample = rows[int(first[node] * stride) :: stride]
+        rank = n_coefficients(kernel[node], m, min(max_rank, len(sample)))
+        features, triangle = np.empty((len(sample), rank)), np.empty((rank, rank))
+        if kernel[node] == GAUSSIAN:
+            rank = _gaussian_factor(Z, sample, column[node, :m], features, triangle, basis[node])
+            features = features[:, :rank].copy()
+        else:
+            _fill_features(kernel[node], Z, sample, column[node, :m], features)
+        centre = np.empty(rank)
+        _centre(features, centre)
+        coefficients = coefficient[node, :rank]
+        status[node], intercept[node] = _settle(
+            time[sample], event[sample], weight[sample], features, quantiles, prices, kappa, tol, max_reorientations,
+            coefficients,
+        )  # fmt: skip
+        n_found[node] = rank
+        for c in range(rank):
+            intercept[node] -= centre[c] * coefficients[c]
+        if kernel[node] == GAUSSIAN:
+            _solve_transposed(triangle, coefficients)
 
 
 @njit(cache=True, nogil=True)
-def _find_surface(
-    Z, rows, kernel, columns, first, max_rows, max_rank, time, event, weight, limits,
-    quantiles, prices, kappa, tol, max_reorientations, by_logrank, coefficients, basis, left,
+def _solve_transposed(triangle, vector):
+    """Overwrite `vector` with the solution of triangle' x = vector, the triangle being a lower one."""
+    for c in range(len(vector) - 1, -1, -1):
+        for d in range(c + 1, len(vector)):
+            vector[c] -= triangle[d, c] * vector[d]
+        vector[c] /= triangle[c, c]
+
+
+@njit(cache=True, nogil=True)
+def cut_surfaces(
+    Z, order, start, stop, time, event, weight, limits, by_logrank, goes_left,
+    kernel, n_columns, column, n_found, coefficient, basis, intercept, status, logrank,
 ):  # fmt: skip
-    """Find a surface on given columns; return status, number of coefficients, intercept and log-rank statistic.
+    """Cut the surfaces of some nodes at 0 or where the log-rank statistic is largest, and mark the rows on the left.
 
-    `coefficients`, `basis` and `left` are overwritten.
+    `intercept` is moved so that the cut is at score 0; `goes_left` (of all rows), `status` and `logrank` are
+    overwritten. A cut that leaves a child too small by the `limits` (weight of rows, weight of events) is none.
     """
-    k, m = len(rows), len(columns)
-    stride = max(1, (k + max_rows - 1) // max_rows)
-    sample = rows[int(first * stride) :: stride]
-    n = len(sample)
-    rank = n_coefficients(kernel, m, min(max_rank, n))
-    features = np.empty((n, rank))
-    triangle = np.empty((rank, rank)) if kernel == GAUSSIAN else np.empty((0, 0))
-    if kernel == GAUSSIAN:
-        rank = _gaussian_factor(Z, sample, columns, features, triangle, basis)
-        features = features[:, :rank].copy()
-    else:
-        _fill_features(kernel, Z, sample, columns, features)
-    centre = np.empty(rank)
-    _centre(features, centre)
-    coefficients = coefficients[:rank]
-    status, shift = _settle(
-        time[sample], event[sample], weight[sample], features, quantiles, prices, kappa, tol, max_reorientations,
-        coefficients,
-    )  # fmt: skip
-    if status == NO_SPLIT:
-        return NO_SPLIT, 0, 0.0, 0.0
-    for c in range(rank):
-        shift -= centre[c] * coefficients[c]
-    if kernel == GAUSSIAN:
-        for c in range(rank - 1, -1, -1):
-            for d in range(c + 1, rank):
-                coefficients[c] -= triangle[d, c] * coefficients[d]
-            coefficients[c] /= triangle[c, c]
-    of_basis = basis[: rank * m] if kernel == GAUSSIAN else basis[:0]
-
-    scores = np.empty(k)
-    for i in range(k):
-        scores[i] = surface_score(kernel, Z[rows[i]], columns, coefficients, of_basis, shift)
-    node_time, node_event, node_weight = time[rows], event[rows], weight[rows]
-    if by_logrank:
-        threshold, statistic = _cut_by_logrank(scores, node_time, node_event, node_weight, limits)
-        if statistic <= 0.0:
-            return NO_SPLIT, 0, 0.0, 0.0
-        shift -= threshold
+    for node in range(len(start)):
+        logrank[node] = 0.0
+        if status[node] == NO_SPLIT:
+            continue
+        rows = order[start[node] : stop[node]]
+        k, m = len(rows), n_columns[node]
+        columns, coefficients = column[node, :m], coefficient[node, : n_found[node]]
+        scores, left = np.empty(k), np.empty(k, np.bool_)
+        _fill_scores(kernel[node], Z, rows, columns, coefficients, basis[node], intercept[node], scores)
+        node_time, node_event, node_weight = time[rows], event[rows], weight[rows]
+        if by_logrank:
+            threshold, logrank[node] = _cut_by_logrank(scores, node_time, node_event, node_weight, limits)
+            intercept[node] -= threshold
+            _fill_scores(kernel[node], Z, rows, columns, coefficients, basis[node], intercept[node], scores)
         for i in range(k):
-            left[i] = surface_score(kernel, Z[rows[i]], columns, coefficients, of_basis, shift) < 0.0
-        return status, rank, shift, statistic
-    for i in range(k):
-        left[i] = scores[i] < 0.0
-    if not _children_allowed(node_event, node_weight, left, limits):
-        return NO_SPLIT, 0, 0.0, 0.0
-    return status, rank, shift, two_sample_logrank(node_time, node_event, node_weight, left)
+            left[i] = scores[i] < 0.0
+            goes_left[rows[i]] = left[i]
+        if not by_logrank and _children_allowed(node_event, node_weight, left, limits):
+            logrank[node] = two_sample_logrank(node_time, node_event, node_weight, left)
+        if logrank[node] <= 0.0:
+            status[node] = NO_SPLIT
+
+
+@njit(cache=True, nogil=True)
+def _fill_scores(kernel, Z, rows, columns, coefficients, basis, intercept, scores):
+    """Overwrite `scores` with those of the rows, computed as `route_surfaces` will."""
+    for i in range(len(rows)):
+        scores[i] = surface_score(kernel, Z[rows[i]], columns, coefficients, basis, intercept)
 
 
 @njit(cache=True, nogil=True)

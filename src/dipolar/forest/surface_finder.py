@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dipolar._core.surfaces import GAUSSIAN, NO_SPLIT, UNCONVERGED, find_surfaces, n_coefficients
+from dipolar._core.surfaces import GAUSSIAN, UNCONVERGED, cut_surfaces, n_coefficients, settle_surfaces
 from dipolar.forest.drawing import draw_orders
 from dipolar.survival import Survival
 from dipolar.tree.drawn_surfaces import DrawnSurfaces
@@ -31,8 +31,6 @@ class SurfaceRecipe:
     solver_tol: float
     max_rows: int  # of a node, from which its surface is learnt
     max_rank: int  # basis rows of a Gaussian surface
-    n_draws: int = 1
-    enough: float = 0.0
 
     def prepare(self, X: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return standardised covariates, and mean and scale by which they are."""
@@ -102,21 +100,22 @@ class SurfaceFinder:
 
     def find(self, start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         recipe, found = self._recipe, self._room(len(start))
-        n_features = self._Z.shape[1]
-        drawn = draw_orders(len(start) * recipe.n_draws, n_features, recipe.max_features, self._rng)
-        drawn = drawn.reshape(len(start), recipe.n_draws, n_features)
+        drawn = draw_orders(len(start), self._Z.shape[1], recipe.max_features, self._rng)
         found.kernel[:] = self._rng.choice(recipe.kernels, len(start))
         first = self._rng.random(len(start))
         logrank, status = np.empty(len(start)), np.empty(len(start), np.int64)
-        find_surfaces(
+        settle_surfaces(
             self._Z, self.orders[0], start, stop, drawn, first, recipe.max_features, recipe.max_rows, recipe.max_rank,
-            *self._outcome, self._limits, np.array(recipe.quantiles), np.array(recipe.prices), recipe.kappa,
-            recipe.solver_tol, recipe.max_reorientations, recipe.by_logrank, recipe.enough, self.goes_left, *found, logrank, status,
+            *self._outcome, np.array(recipe.quantiles), np.array(recipe.prices), recipe.kappa, recipe.solver_tol,
+            recipe.max_reorientations, *found, status,
+        )  # fmt: skip
+        cut_surfaces(
+            self._Z, self.orders[0], start, stop, *self._outcome, self._limits, recipe.by_logrank, self.goes_left,
+            *found, status, logrank,
         )  # fmt: skip
         self._found.append(found)
         self.n_unconverged += np.count_nonzero(status == UNCONVERGED)
-        gain = np.where(status == NO_SPLIT, 0.0, logrank)
-        return gain, gain
+        return logrank, logrank
 
     def freeze(self, found: np.ndarray) -> DrawnSurfaces:
         every = _Found(*(np.concatenate(parts)[found[found >= 0]] for parts in zip(*self._found)))
