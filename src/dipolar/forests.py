@@ -178,7 +178,7 @@ class DipoleSurvivalForest(BaseSurvivalForest):
     threshold : {"logrank", "svm"}, default="logrank"
         Where along its score a node is cut: where the log-rank statistic between the children is largest, or at 0, as
         the machine says.
-    max_reorientations : int, default=2
+    max_reorientations : int, default=1
         How often dipoles are oriented anew.
     max_features : int, float, "sqrt", "log2" or None, default="sqrt"
         How many covariates a surface uses; None uses all. Those that are constant in a node do not count.
@@ -204,7 +204,8 @@ class DipoleSurvivalForest(BaseSurvivalForest):
     oob_prediction_, oob_times_, oob_survival_, oob_score_, oob_brier_
         As in :class:`LogRankSurvivalForest`.
     n_unconverged_ : int
-        Number of nodes whose solve did not reach its tolerance; a warning tells if there are any.
+        Number of nodes that were not split because their problem was not solved to the tolerance, even with a
+        hundredth of kappa; a warning tells if there are any.
     n_features_in_, feature_names_in_ : int, ndarray
         As in scikit-learn.
 
@@ -242,7 +243,7 @@ class DipoleSurvivalForest(BaseSurvivalForest):
         pure_weight=1.0,
         mixed_weight=1.0,
         threshold="logrank",
-        max_reorientations=2,
+        max_reorientations=1,
         max_features="sqrt",
         max_node_samples=256,
         solver_tol=1e-2,
@@ -328,8 +329,8 @@ class DipoleSurvivalForest(BaseSurvivalForest):
         self.n_unconverged_ = n_unconverged
         if n_unconverged:
             warnings.warn(
-                f"In {n_unconverged} nodes of {n_trees} trees the problem was not solved to a relative duality gap of "
-                f"{self.solver_tol:g}. Lower kappa, or raise solver_tol.",
+                f"{n_unconverged} nodes of {n_trees} trees were not split because their problem was not solved to a "
+                f"relative duality gap of {self.solver_tol:g}. Lower kappa, or raise solver_tol.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

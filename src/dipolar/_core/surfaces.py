@@ -52,7 +52,7 @@ __all__ = [
 
 LINEAR, QUADRATIC, GAUSSIAN = 0, 1, 2
 
-# How the search in a node ended.
+# How the search in a node ended; only a node whose problem was solved is split.
 NO_SPLIT, FOUND, UNCONVERGED = 0, 1, 2
 
 ROOT_TWO = math.sqrt(2.0)
@@ -67,6 +67,9 @@ OVERSHOOT = 1e-3
 
 # Fractional weights that are summed in another order may miss a limit by this much.
 SLACK_OF_LIMITS = 1.0 - 1e-9
+
+# How often a problem is posed, with a tenth of kappa each time, before a node is given up.
+MAX_TRIALS = 3
 
 # The search ends when a round lowers the criterion by less than this share.
 SETTLED = 1e-2
@@ -223,7 +226,7 @@ def _centre(features, centre):
 
 
 @njit(cache=True, nogil=True)
-def _hazard_direction(event, weight, features, scores):
+def _hazard_scores(event, weight, features, scores):
     """Overwrite `scores` with those of the steepest ascent of Cox's partial likelihood at zero.
 
     The direction is the sum of martingale residuals times features; rows are sorted by time, and ties are taken in
@@ -260,79 +263,109 @@ def _fill_levels(scores, level):
 
 
 @njit(cache=True, nogil=True)
-def _settle(
-    time, event, weight, features, quantiles, prices, kappa, tol, max_reorientations, direction_out,
-):  # fmt: skip
-    """Find the direction of one node; returns the status and the middle intercept.
+def _settle(time, event, weight, features, quantiles, prices, kappa, tol, max_reorientations, weights):
+    """Find the surface of one node; returns the status, and the intercept for centred features.
 
-    `direction_out` (rank) is overwritten with the weights of the centred features.
+    `weights` (rank) is overwritten with those of the features. A solve that misses its tolerance is not used: the
+    surface of the round before is kept and, in the first round, kappa lowered.
     """
     n, rank = features.shape
-    cumulative = np.empty(n + 1)
-    cumulative[0] = 0.0
-    for i in range(n):
-        cumulative[i + 1] = cumulative[i] + weight[i]
-    n_pairs, _, longest = weight_of_gaps(time, event, cumulative, np.inf)
-    if not n_pairs > 0.0:
-        return NO_SPLIT, 0.0
-    pure_cut = gap_after(time, event, cumulative, max(0.0, quantiles[0] * n_pairs - 1.0))
-    mixed_cut = gap_after(time, event, cumulative, max(0.0, quantiles[1] * n_pairs - 1.0))
+    pure_cut, mixed_cut = _find_cutoffs(time, event, weight, quantiles)
+    scores, level, flat = np.empty(n), np.empty(n), np.empty(n)
+    cost, last, solution = np.empty(2 * n), np.zeros(2 * n), np.empty(rank + 1)
+    _hazard_scores(event, weight, features, scores)
 
-    scores, level = np.empty(n), np.empty(n)
-    cost, last = np.empty(2 * n), np.zeros(2 * n)
-    hinge = np.empty((N_HINGE_ROWS, 2 * n))
-    matrix = np.empty((rank + 1, rank + 1))
-    column, residual, direction, solution = np.empty(rank + 1), np.empty(rank + 1), np.empty(rank + 1), np.empty(rank + 1)
-    curvature, pulls, moved, solved = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-
-    _hazard_direction(event, weight, features, scores)
     status = NO_SPLIT
-    criterion = np.inf
-    intercept = 0.0
+    intercept, criterion = 0.0, np.inf
     for _ in range(max_reorientations + 1):
         _fill_levels(scores, level)
-        upward, downward = np.zeros(n), np.zeros(n)
-        orient(
-            time, event, weight, level, np.argsort(level), pure_cut, False, mixed_cut, False, prices[0], prices[1],
-            upward, downward,
-        )  # fmt: skip
-        largest = max(upward.max(), downward.max())
-        total = upward.sum() + downward.sum()
-        if upward.max() <= 0.0 or downward.max() <= 0.0:
+        largest, total = _fill_costs(time, event, weight, level, pure_cut, mixed_cut, prices, cost)
+        if total == 0.0 or np.array_equal(cost, last):
             break
-        changed = False
-        for i in range(n):
-            cost[i] = upward[i] / largest
-            cost[n + i] = downward[i] / largest
-        for k in range(2 * n):
-            changed = changed or cost[k] != last[k]
-            last[k] = cost[k]
-        if not changed:
+        last[:] = cost
+        objective = np.inf
+        for _ in range(MAX_TRIALS if status == NO_SPLIT else 1):
+            scale = math.sqrt(kappa * largest / total)
+            objective = _solve(features, scale, cost, tol, solution, flat)
+            if objective < np.inf:
+                break
+            kappa *= 0.1
+        if objective == np.inf and status == NO_SPLIT:
+            return UNCONVERGED, 0.0
+        if not objective * largest < criterion:
             break
-        scale = math.sqrt(kappa * largest / total)
-        _central_hinges(cost, hinge)
-        solution[:] = 0.0
-        solved[:] = 0.0
-        interior_point(
-            features, scale, cost, OVERSHOOT * tol, MAX_NEWTON_STEPS, hinge, matrix, column, residual, direction, curvature,
-            pulls, moved, solution, solved,
-        )  # fmt: skip
-        gap, objective, unmet = measure(features, scale, cost, hinge, solution, pulls, residual)
-        value = objective * largest
-        if value >= criterion:
-            break
-        status = FOUND if gap + unmet <= tol * objective else UNCONVERGED
         for c in range(rank):
-            direction_out[c] = scale * solution[c]
+            weights[c] = scale * solution[c]
+        intercept = middle_intercept(flat, np.argsort(flat), cost)
         for i in range(n):
-            scores[i] = solved[i] - solution[rank]
-        intercept = middle_intercept(scores, np.argsort(scores), cost)
-        for i in range(n):
-            scores[i] += intercept
-        if criterion - value <= SETTLED * criterion and criterion < np.inf:
+            scores[i] = flat[i] + intercept
+        status = FOUND
+        if criterion - objective * largest <= SETTLED * criterion:
             break
-        criterion = value
+        criterion = objective * largest
     return status, intercept
+
+
+@njit(cache=True, nogil=True)
+def _find_cutoffs(time, event, weight, quantiles):
+    """Return the time gaps that bound pure and mixed dipoles, as `dipolar.dipoles` does by the text's rule."""
+    cumulative = np.empty(len(time) + 1)
+    cumulative[0] = 0.0
+    for i in range(len(time)):
+        cumulative[i + 1] = cumulative[i] + weight[i]
+    n_pairs = weight_of_gaps(time, event, cumulative, np.inf)[0]
+    pure_cut = gap_after(time, event, cumulative, max(0.0, quantiles[0] * n_pairs - 1.0))
+    mixed_cut = gap_after(time, event, cumulative, max(0.0, quantiles[1] * n_pairs - 1.0))
+    return pure_cut, mixed_cut
+
+
+@njit(cache=True, nogil=True)
+def _fill_costs(time, event, weight, level, pure_cut, mixed_cut, prices, cost):
+    """Overwrite `cost` with the pulls up and down, scaled to a maximum of 1; return that maximum, and their sum.
+
+    Both are zero where nothing pulls one of the two ways.
+    """
+    n = len(time)
+    for k in range(2 * n):
+        cost[k] = 0.0
+    orient(
+        time, event, weight, level, np.argsort(level), pure_cut, False, mixed_cut, False, prices[0], prices[1],
+        cost[:n], cost[n:],
+    )  # fmt: skip
+    up = down = total = 0.0
+    for i in range(n):
+        up, down = max(up, cost[i]), max(down, cost[n + i])
+        total += cost[i] + cost[n + i]
+    if up == 0.0 or down == 0.0:
+        return 0.0, 0.0
+    largest = max(up, down)
+    for k in range(2 * n):
+        cost[k] /= largest
+    return largest, total
+
+
+@njit(cache=True, nogil=True)
+def _solve(features, scale, cost, tol, solution, flat):
+    """Minimise 1/2 |w|^2 + cost of the hinges; return the objective, or infinity if the gap exceeds `tol`.
+
+    `solution` is overwritten with (w, b), `flat` with the scores without b.
+    """
+    n, rank = features.shape
+    hinge = np.empty((N_HINGE_ROWS, 2 * n))
+    _central_hinges(cost, hinge)
+    matrix, small, large = np.empty((rank + 1, rank + 1)), np.empty((3, rank + 1)), np.empty((3, n))
+    for c in range(rank + 1):
+        solution[c] = 0.0
+    for i in range(n):
+        flat[i] = 0.0
+    interior_point(
+        features, scale, cost, OVERSHOOT * tol, MAX_NEWTON_STEPS, hinge, matrix, small[0], small[1], small[2],
+        large[0], large[1], large[2], solution, flat,
+    )  # fmt: skip
+    gap, objective, unmet = measure(features, scale, cost, hinge, solution, large[0], small[0])
+    for i in range(n):
+        flat[i] -= solution[rank]
+    return objective if gap + unmet <= tol * objective else np.inf
 
 
 @njit(cache=True, nogil=True)
@@ -429,6 +462,8 @@ def settle_surfaces(
             coefficients,
         )  # fmt: skip
         n_found[node] = rank
+        if status[node] != FOUND:
+            continue
         for c in range(rank):
             intercept[node] -= centre[c] * coefficients[c]
         if kernel[node] == GAUSSIAN:
@@ -456,7 +491,7 @@ def cut_surfaces(
     """
     for node in range(len(start)):
         logrank[node] = 0.0
-        if status[node] == NO_SPLIT:
+        if status[node] != FOUND:
             continue
         rows = order[start[node] : stop[node]]
         k, m = len(rows), n_columns[node]
