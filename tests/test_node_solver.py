@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipolar._core.interior_point import middle_intercept
+from dipolar._core.certificate import middle_intercept
 from dipolar.node_svm.problem import NodeProblem, SolverStatus, node_criterion
 from dipolar.node_svm.reorientation import SplitStatus, SvmSettings, settle
 from dipolar.node_svm.solvers import solve
@@ -172,5 +172,5 @@ def test_intercept_is_the_middle_of_the_best_ones(data):
     kinks = np.unique(np.concatenate((1 - scores[upward > 0], -1 - scores[downward > 0])))
     losses = np.array([loss(b) for b in kinks])
     best = kinks[losses <= losses.min() + 1e-9]
-    found = middle_intercept(scores, np.argsort(scores), np.concatenate((upward, downward)))
+    found = middle_intercept(scores, np.argsort(scores), upward, downward, 1.0)
     assert found == pytest.approx(0.5 * (best[0] + best[-1]))
