@@ -48,9 +48,6 @@ BLOCKED = 1e50
 # Rows that are taken together in loops over all features, so that they stay in the fastest cache.
 ROW_BLOCK = 256
 
-# Functions that only compiled code calls: no wrapper for Python is made, which saves time when they are compiled.
-INNER = {"no_cpython_wrapper": True}
-
 # Sums may be taken in any order, which is what lets them run on several numbers at a time.
 ANY_ORDER = {"reassoc", "contract", "nsz"}
 
@@ -136,7 +133,7 @@ def has_converged(gap, objective, unmet, tol):
     return rounding_rules or not gap + unmet > tol * objective
 
 
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER, **INNER)
+@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
 def count_present(hinge):
     """Number of hinges with a cost."""
     present = hinge[PRESENT]
@@ -270,7 +267,7 @@ def advance(hinge, length):
         slack[k] += length * d_slack[k]
 
 
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER, **INNER)
+@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
 def four_products(first, second, third, fourth, other):
     """Inner products of four vectors with a fifth, which is read once for all of them."""
     sum_1 = sum_2 = sum_3 = sum_4 = 0.0
@@ -283,7 +280,7 @@ def four_products(first, second, third, fourth, other):
     return sum_1, sum_2, sum_3, sum_4
 
 
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER, **INNER)
+@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
 def newton_matrix(columns, scale, curvature, weighted, matrix, column):
     """Overwrite the lower triangle of `matrix` with [[I + F'CF, F'C1], [1'CF, 1'C1]].
 
@@ -342,7 +339,7 @@ def factorise(matrix, column, floor):
             matrix[i, k] = column[i] / pivot
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, **INNER)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER)
 def substitute(lower, vector):
     """Overwrite `vector` with the solution of (lower lower') x = vector."""
     n = len(vector)
@@ -356,7 +353,7 @@ def substitute(lower, vector):
             vector[k] -= lower[i, k] * vector[i]
 
 
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER, **INNER)
+@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
 def spread(columns, scale, direction, scores):
     """Overwrite `scores` with F w + b, `direction` being (w, b)."""
     rank, n = columns.shape
@@ -370,7 +367,7 @@ def spread(columns, scale, direction, scores):
                 part[j] += weight * feature[j]
 
 
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER, **INNER)
+@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
 def gather(columns, scale, rows, result):
     """Overwrite `result` with (F' rows, sum of rows)."""
     rank, n = columns.shape

@@ -18,7 +18,7 @@ from dipolar.node_svm.solvers import SOLVERS, solve
 from dipolar.parameters import check_choice, check_number
 from dipolar.quantiles import weighted_quantile
 
-__all__ = ["Settled", "SplitStatus", "SvmSettings", "settle"]
+__all__ = ["Settled", "SplitStatus", "SvmSettings", "best_optimum", "settle"]
 
 # The authors draw at most this many covariates for their quartile starts.
 MAX_QUARTILE_COVARIATES = 10
@@ -139,7 +139,7 @@ def _best_start(problem_for, X, weight, settings, rng) -> tuple[NodeProblem, Nod
     """Solve for the best of the starting orientations; see `init` of DipoleSVM."""
     if settings.init == "quartile":
         starts = _axis_scores(X, weight, (0.25, 0.5, 0.75), _draw_columns(X, rng))
-        return _best_optimum([problem_for(scores) for scores in starts], settings)
+        return best_optimum([problem_for(scores) for scores in starts], settings)
 
     scores = np.zeros(len(X))
     if settings.init == "median":
@@ -151,7 +151,7 @@ def _best_start(problem_for, X, weight, settings, rng) -> tuple[NodeProblem, Nod
     return problem, solve(problem, settings.solver, settings.solver_tol)
 
 
-def _best_optimum(problems: list[NodeProblem], settings: SvmSettings) -> tuple[NodeProblem, NodeSolution]:
+def best_optimum(problems: list[NodeProblem], settings: SvmSettings) -> tuple[NodeProblem, NodeSolution]:
     """The problem with the smallest optimum, and its solution; of equal ones the first.
 
     Most problems need not be solved for that. A lower bound that is nearly free says which to begin with and which
