@@ -18,6 +18,7 @@ from dipolar.plotting.style import (
     INK,
     SMALL_SIZE,
     figure_of,
+    ink_of,
     make_axes,
     ordered_colors,
     plain_axes,
@@ -170,6 +171,6 @@ def _draw_table(ax: Axes, rows: list[tuple[str, Any, list[str]]], ticks: np.ndar
     ax.text(0.0, 0.5, "at risk", transform=side, ha="left", color=GREY, **look)
     for number, (name, color, counts) in enumerate(rows, start=1):
         ax.annotate(name, (0.0, number + 0.5), xycoords=side, xytext=(-14, 0), textcoords="offset points", ha="right",
-                    color=color, **look)  # fmt: skip
+                    color=ink_of(color), **look)  # fmt: skip
         for tick, count in zip(ticks, counts):
             ax.text(tick, number + 0.5, count, ha="center", color=INK, **look)

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from dipolar.parameters import check_number
+from dipolar.plotting.glyphs import font_families, legible
 from dipolar.plotting.style import BLUE, INK, SMALL_SIZE, make_axes, name_label, plain_axes, quiet
 from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.export import covariate_names, fitted_record
@@ -49,7 +50,10 @@ def plot_importance(
     plain_axes(ax)
     bars = ax.barh(range(len(shown)), shares[shown], color=BLUE, height=0.68)
     ax.bar_label(bars, [f"{100 * share:.1f}%" for share in shares[shown]], padding=3, fontsize=SMALL_SIZE, color=INK)
-    ax.set_yticks(range(len(shown)), labels=[name_label(names[column], 36) for column in shown])
+    labels = [name_label(names[column], 36) for column in shown]
+    ax.set_yticks(range(len(shown)), labels=[legible(label) for label in labels])
+    for label, tick in zip(labels, ax.get_yticklabels()):
+        tick.set_fontfamily(font_families(label))
     ax.set(xlim=(0, 1.14 * max(float(shares.max()), 0.01)), ylim=(len(shown) - 0.4, -0.6))
     ax.tick_params(axis="y", length=0)
     quiet(ax, x="share of the log-rank statistics")

@@ -11,6 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from dipolar.plotting.glyphs import legible
 from dipolar.plotting.style import (
     BLUE,
     GREEN,
@@ -18,7 +19,6 @@ from dipolar.plotting.style import (
     ORANGE,
     SERIES,
     SMALL_SIZE,
-    legible,
     make_axes,
     plain_axes,
     quiet,
