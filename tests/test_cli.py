@@ -439,6 +439,25 @@ def test_an_interrupted_command_says_so_in_one_line(tmp_path):
     assert not output.exists()
 
 
+def test_every_command_that_reads_rows_takes_a_sheet(tmp_path):
+    patients = pd.read_csv(write_patients(tmp_path / "patients.csv"))
+    book, model = tmp_path / "book.xlsx", tmp_path / "m.dipolar"
+    with pd.ExcelWriter(book) as file:
+        pd.DataFrame({"note": ["read me"]}).to_excel(file, sheet_name="notes", index=False)
+        patients.to_excel(file, sheet_name="patients", index=False)
+    sheet = ("--sheet", "patients")
+    assert "time" in refused("fit", book, *QUICK)
+    fitted = json.loads(dipolar("fit", book, *QUICK, *sheet, "-o", model, "--json").stdout)
+    assert fitted["data"]["rows"] == 60 and "sheet 'patients'" in fitted["notes"]
+    predicted = json.loads(dipolar("predict", model, book, *sheet, "--json").stdout)
+    assert len(predicted["predictions"]) == 60
+    evaluated = json.loads(dipolar("evaluate", book, *sheet, *QUICK, "--folds", 2, "--json").stdout)
+    assert evaluated["data"]["rows"] == 60
+    page = tmp_path / "m.html"
+    assert dipolar("report", model, "--data", book, *sheet, "-o", page).exit_code == 0 and page.exists()
+    assert "Give them with --data" in refused("report", model, *sheet, "-o", tmp_path / "n.html")
+
+
 INTERRUPTED_WHILE_LOADING = """
 import os, signal, sys
 
