@@ -644,6 +644,18 @@ def test_other_covariates_are_held_where_the_title_says(linear, data):
     assert (np.asarray(mesh.get_array()).ravel() == positions).mean() > 0.999
 
 
+def test_of_many_covariates_the_important_ones_and_those_asked_for_are_told():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 12))
+    tree = LogRankSurvivalTree(max_leaf_nodes=6, min_samples_leaf=5).fit(X, rng.exponential(np.exp(X[:, 3] - X[:, 7])))
+    importance = np.argsort(-tree.feature_importances_, kind="stable")
+    fixed = {int(column): 0.5 for column in importance[[-1, -2]]}
+    title = plot_split_surface(tree, X, np.ones(120), fixed=fixed).get_title().replace("\n", " ").replace(GLUE, " ")
+    told = {int(column) for column in re.findall(r"x(\d+) =", title)}
+    assert told == {*map(int, importance[2:6]), *fixed}
+    assert title.count("= 0.5") == 2 and title.endswith("4 others at the median")
+
+
 def test_rows_are_dots_and_triangles(curved, plane):
     ax = plot_split_surface(curved, *plane)
     events, censored = (np.asarray(c.get_offsets()) for c in ax.collections if len(c.get_offsets()) > 10)
@@ -803,6 +815,15 @@ def test_importance(linear, data):
     assert_nothing_collides(long.figure)
     with pytest.raises(ValueError, match="max_features must be an integer"):
         plot_importance(linear, max_features=0)
+
+
+def test_importance_counts_what_it_does_not_draw(trees, linear):
+    shares = trees[2].feature_importances_
+    assert np.count_nonzero(shares) == 1
+    ax = plot_importance(trees[2])
+    assert len(ax.patches) == 1 and ax.get_xlabel().endswith("(not shown: 4 without any)")
+    assert plot_importance(linear, max_features=2).get_xlabel().endswith("(not shown: 3 smaller)")
+    assert "not shown" not in plot_importance(linear).get_xlabel()
 
 
 def test_a_tree_without_splits_has_no_importance(trees):

@@ -144,7 +144,7 @@ def _make_plane(model: Any, names: list[str], X: Any, features: Any, fixed: Any)
     grid[:, columns[0]], grid[:, columns[1]] = x1.ravel(), x2.ravel()
     if hasattr(model, "feature_names_in_"):
         grid = pd.DataFrame(grid, columns=model.feature_names_in_)
-    return Plane(columns, x1, x2, grid, rows, _held_texts(names, at, columns, fixed))
+    return Plane(columns, x1, x2, grid, rows, _held_texts(model, names, at, columns, fixed))
 
 
 def _spread_out(x: np.ndarray) -> np.ndarray:
@@ -190,14 +190,17 @@ def _held_values(names: list[str], values: np.ndarray, columns: tuple[int, int],
     return at
 
 
-def _held_texts(names: list[str], at: np.ndarray, columns: tuple[int, int], fixed: Any) -> list[str]:
-    """Say what the other covariates are held at: all that were asked for, and of the medians a few."""
+def _held_texts(model: Any, names: list[str], at: np.ndarray, columns: tuple[int, int], fixed: Any) -> list[str]:
+    """Say what the other covariates are held at: all that were asked for, and the most important ones of the rest."""
     asked = [_column(feature, names, "fixed") for feature in fixed or {}]
+    shares = getattr(model, "feature_importances_", np.zeros(len(names)))
     others = [column for column in range(len(names)) if column not in columns]
-    told = sorted(sorted(others, key=lambda column: column not in asked)[: max(MOST_TOLD, len(asked))])
+    ranked = sorted(others, key=lambda column: (column not in asked, -shares[column]))
+    told = sorted(ranked[: max(MOST_TOLD, len(asked))])
     texts = [f"{name_label(names[column], 30)}{GLUE}={GLUE}{at[column]:.4g}" for column in told]
     n_untold = len(others) - len(told)
-    return [*texts, f"{n_untold} others at their medians"] if n_untold else texts
+    untold = f"{n_untold}{GLUE}other{'s' if n_untold > 1 else ''}{GLUE}at{GLUE}the{GLUE}median"
+    return [*texts, untold] if n_untold else texts
 
 
 def _tree_parts(tree: BaseSurvivalTree, plane: Plane) -> Parts:
