@@ -732,6 +732,18 @@ def test_kappa_path_draws_scores_and_spreads():
     assert_nothing_collides(axes[0].figure)
 
 
+def test_spreads_of_many_values_of_eta_are_bands():
+    eta = np.linspace(-8, 4, 25)
+    table = pd.DataFrame({"kernel": "linear", "eta": eta, "mean_test_auc": eta / 20, "std_test_auc": 0.1})
+    (ax,) = plot_kappa_path(table)
+    assert not ax.containers and len(ax.collections) == 1
+    corners = ax.collections[0].get_paths()[0].vertices
+    for value in eta:
+        here = corners[np.isclose(corners[:, 0], value), 1]
+        np.testing.assert_allclose([here.min(), here.max()], [value / 20 - 0.1, value / 20 + 0.1])
+    np.testing.assert_allclose(ax.lines[0].get_xydata(), np.column_stack([eta, eta / 20]))
+
+
 def test_kappa_path_takes_searches(plane):
     X, y = plane[0][:120], plane[1][:120]
     search = DipoleSurvivalTreeCV(

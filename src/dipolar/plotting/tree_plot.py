@@ -246,7 +246,7 @@ def _foot_and_body(inside: Box) -> tuple[Box, Box]:
 
 
 def _rules(tree: BaseSurvivalTree, node: int, names: list[str]) -> Iterator[str]:
-    """The rule, shorter and shorter, with spaces that break before the terms of a sum and between items of a list."""
+    """The rule, shorter and shorter; its spaces break before terms of a sum and between items of a list only."""
     for rule in dict.fromkeys(tree.tree_.splits.rule(node, names, width) for width in RULE_WIDTHS):
         if SUM.match(rule):
             yield re.sub(r" (?![-+] )", GLUE, rule)
@@ -254,8 +254,7 @@ def _rules(tree: BaseSurvivalTree, node: int, names: list[str]) -> Iterator[str]
             yield re.sub(r"(?<!,) (?!score |of )", GLUE, rule)
         else:
             name, sign, value = rule.rpartition(" <= ")
-            written = f"{name} ≤ {value}" if sign else rule
-            yield re.sub(r" (?=[<>≤] )|(?<=[<>≤]) ", GLUE, written)
+            yield (f"{name} ≤ {value}" if sign else rule).replace(" ", GLUE)
 
 
 def _draw_answers(ax: Axes, ruler: Ruler, layout: TreeLayout, tree: BaseSurvivalTree, font: float) -> None:
