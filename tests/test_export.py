@@ -20,7 +20,7 @@ from dipolar.curves import life_table
 from dipolar.datasets import load_whas500
 from dipolar.tree.confidence import confidence_limits
 from dipolar.tree.export import export_dot, export_text, to_dict
-from dipolar.tree.rules import shorten, threshold_texts
+from dipolar.tree.rules import shorten, shorten_names, threshold_texts
 
 STRANGE = ["<script>alert(1)</script>", 'a "quoted" \\name', "two\nlines\tand tabs", "x" * 80, "🫀 💊"]
 WIDTHS = (8, 12, 20, 33, 60, 120)
@@ -435,3 +435,15 @@ def test_names_of_the_training_data_are_used():
     y = survival_outcome(np.arange(20.0, 0.0, -1.0), np.ones(20, bool))
     assert export_text(LogRankSurvivalTree(max_depth=1).fit(X, y)).startswith("age <= ")
     assert export_text(LogRankSurvivalTree(max_depth=1).fit(X.to_numpy(), y)).startswith("x0 <= ")
+
+
+@given(st.lists(st.text("ab 1", min_size=1, max_size=40), min_size=2, max_size=6, unique=True), st.integers(6, 32))
+def test_different_names_stay_different_when_they_are_cut(names, width):
+    short = shorten_names(names, width)
+    assert len(set(short)) == len(names)
+    assert all(len(text) <= width for text in short)
+
+
+def test_names_with_long_common_beginnings_and_ends_show_where_they_differ():
+    names = [f"time since the {word} dose of the first study drug" for word in ("first", "second", "third")]
+    assert shorten_names(names, 20) == ["…ince the first dos…", "…ince the second do…", "…ince the third dos…"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
-from itertools import combinations
+from itertools import combinations, takewhile
 from math import comb, factorial, prod
 
 import numpy as np
@@ -25,6 +25,7 @@ __all__ = [
     "polynomial_terms",
     "prototype_text",
     "shorten",
+    "shorten_names",
     "sum_rules",
     "threshold_texts",
 ]
@@ -74,6 +75,42 @@ def shorten(text: str, width: int | None) -> str:
         return ELLIPSIS
     tail = (width - 1) // 2
     return text[: width - 1 - tail] + ELLIPSIS + (text[-tail:] if tail else "")
+
+
+def shorten_names(names: Sequence[str], width: int | None) -> list[str]:
+    """Shorten names so that different ones stay different.
+
+    Those that would look alike are shown around the place where they begin to differ, or numbered if that is not
+    enough.
+    """
+    short = [shorten(name, width) for name in names]
+    if width is None:
+        return short
+    for alike in _same_texts(short, names):
+        letters = zip(*(names[k] for k in alike))
+        start = len(list(takewhile(lambda letter: len(set(letter)) == 1, letters)))
+        for k in alike:
+            short[k] = _window(names[k], start, width)
+    for alike in _same_texts(short, names):
+        for k in alike:
+            tag = f"#{k + 1}"
+            short[k] = shorten(names[k], max(1, width - len(tag))) + tag
+    return short
+
+
+def _same_texts(short: Sequence[str], names: Sequence[str]) -> list[list[int]]:
+    """Groups of positions with one text but different names."""
+    groups: dict[str, list[int]] = {}
+    for k, text in enumerate(short):
+        groups.setdefault(text, []).append(k)
+    return [group for group in groups.values() if len({names[k] for k in group}) > 1]
+
+
+def _window(name: str, start: int, width: int) -> str:
+    """A part of a name, `width` characters in all, in whose middle `start` is."""
+    first = max(0, min(start - (width - 2) // 2, len(name) - (width - 1)))
+    text = (ELLIPSIS if first else "") + name[first:]
+    return text if len(text) <= width else text[: width - 1] + ELLIPSIS
 
 
 def first_that_fits(candidates: Iterator[str], width: int | None) -> str:
@@ -187,7 +224,7 @@ def _long_sum_rules(
     for kept in range(len(monomials), fewest - 1, -1):
         more = f" + {len(monomials) - kept} more" if kept < len(monomials) else ""
         for limit, digits in ((None, whole), *((limit, rounded) for limit in NAME_LIMITS)):
-            shown = [shorten(name, limit) for name in names]
+            shown = shorten_names(names, limit)
             parts = [(terms[m], _monomial_text(m, shown)) for m in monomials if m in ranked[:kept]]
             yield f"{_sum_text(parts, digits)}{more} < {_number(constant)}"
 
@@ -199,12 +236,14 @@ def influence_rules(surface: Surface, names: Sequence[str], shares: np.ndarray, 
     for kept in range(min(most, len(ranked)), 0, -1):
         more = f", {len(ranked) - kept} more" if kept < len(ranked) else ""
         for limit in NAME_LIMITS:
-            listed = ", ".join(f"{shorten(names[c], limit)} ({100 * shares[c]:.0f}%)" for c in ranked[:kept])
+            shown = shorten_names(names, limit)
+            listed = ", ".join(f"{shown[c]} ({100 * shares[c]:.0f}%)" for c in ranked[:kept])
             yield f"{word} score of {listed}{more} < 0"
     for kept in range(min(most, len(ranked)), 0, -1):
         more = f", {ELLIPSIS}" if kept < len(ranked) else ""
         for limit in NAME_LIMITS:
-            yield f"f({', '.join(shorten(names[c], limit) for c in ranked[:kept])}{more}) < 0"
+            shown = shorten_names(names, limit)
+            yield f"f({', '.join(shown[c] for c in ranked[:kept])}{more}) < 0"
     yield "score < 0"
 
 
