@@ -59,7 +59,7 @@ def paper_tree(**changes) -> DipoleSurvivalTree:
 
 
 def speed() -> None:
-    """The paper's tuning (17 values of eta, 5 folds, pruning, n = 250) on its planar designs with 2, 4 and 7 covariates."""
+    """The paper's tuning (17 values of eta, 5 folds, pruning, n = 250) on planar designs of 2, 4 and 7 covariates."""
     for design in ("planar-2", "planar-4", "planar-7"):
         data = simulate(design, 250, random_state=0)
         for kernel in ("linear", "quadratic", "rbf"):
