@@ -62,8 +62,8 @@ class DipoleSurvivalTreeCV(BaseEstimator):
     Parameters
     ----------
     kernel : str, callable or sequence of them, default="linear"
-        The kernels to choose from, such as ``("linear", "quadratic", "rbf")``. More candidates are not always better: on
-        a few hundred rows the luck of the best of them costs more than another kernel brings.
+        The kernels to choose from, such as ``("linear", "quadratic", "rbf")``. More candidates are not always better:
+        on a few hundred rows the luck of the best of them costs more than another kernel brings.
     eta : sequence of float, default=None
         The values of log(kappa) to choose from; None is -8, -6, ..., 4. (The paper's grid is -4 to 4 by 0.5. By its
         concordance the best value often lies at the lower end of that, or below.)
