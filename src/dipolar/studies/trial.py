@@ -1,0 +1,118 @@
+"""One model on one pair of samples: tuned, grown and pruned on the first, scored on the second.
+
+The tree is pruned by both rules and scored three times: unpruned, pruned by the bootstrap as the text says, and pruned at a
+fixed price as the scripts do. All three are members of one path, so that nothing is grown for them anew.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
+
+from dipolar.model_selection import DipoleSurvivalTreeCV
+from dipolar.studies.models import Model
+from dipolar.studies.scores import Rows, brier_scores, concordances, score_tree
+
+__all__ = ["PATH_SIZES", "RULES", "STAGES", "THRESHOLDS", "Stopwatch", "run_trial"]
+
+# Under which names the three trees are recorded.
+RULES = ("grown", "bootstrap", "fixed")
+STAGES = ("tuning", "growing", "pruning", "scoring")
+
+# Of every path the largest member with at most so many leaves is scored, for accuracy against size.
+PATH_SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+
+# Prices at which the size of the tree is recorded, to see which of them a printed size fits.
+THRESHOLDS = (2.8, 5.6, 10.0, 20.0)
+
+INNER_FOLDS = 5
+
+
+class Stopwatch:
+    """Adds up the seconds of stages."""
+
+    def __init__(self) -> None:
+        self.seconds = dict.fromkeys(STAGES, 0.0)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self.seconds[name] += time.perf_counter() - start
+
+    def move(self, seconds: float, source: str, target: str) -> None:
+        """Count seconds as those of another stage."""
+        self.seconds[source] -= seconds
+        self.seconds[target] += seconds
+
+    def record(self) -> dict[str, float]:
+        return {name: round(seconds, 4) for name, seconds in self.seconds.items()}
+
+
+def run_trial(model: Model, train: Rows, test: Rows, seed: int) -> dict[str, Any]:
+    """Return what is recorded of a model: its eta, sizes, scores and seconds.
+
+    The seconds of "pruning" are those of the resampled trees, and of the tree itself, which is grown once more for them.
+    """
+    watch = Stopwatch()
+    with warnings.catch_warnings():
+        # How many nodes were not solved to their tolerance is recorded; folds that a score is not defined on show as
+        # candidates that are not chosen.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", FitFailedWarning)
+        kappa, eta = _tune(model, train, seed, watch)
+        with watch.stage("pruning"):
+            tree = model.make(seed, **kappa).fit(*train)
+    with watch.stage("scoring"):
+        trees = {"grown": tree.prune(0.0), "bootstrap": tree, "fixed": tree.prune(model.fixed_alpha)}
+        record = {
+            "eta": eta,
+            # A split of statistic 0 is cut at a price of 0 already, but belongs to the unpruned size.
+            "nodes": {rule: trees[rule].tree_.n_nodes for rule in RULES} | {"grown": tree.grown_.n_nodes},
+            "nodes_at": [tree.prune(price).tree_.n_nodes for price in THRESHOLDS],
+            "scores": {rule: score_tree(trees[rule], train, test) for rule in RULES},
+            "path": _score_path(tree, train, test),
+            "unconverged": int(getattr(tree, "n_unconverged_", 0)),
+        }
+    return {**record, "seconds": watch.record()}
+
+
+def _tune(model: Model, train: Rows, seed: int, watch: Stopwatch) -> tuple[dict[str, float], float | None]:
+    """Choose eta by the largest mean of the paper's concordance; a model without candidates is only grown."""
+    if not model.etas:
+        with watch.stage("growing"):
+            model.make(seed, pruning=None).fit(*train)
+        return {}, None
+    search = DipoleSurvivalTreeCV(
+        kernel=model.tree.kernel,
+        eta=model.etas,
+        max_depth=None,
+        estimator=model.make(seed, pruning="fixed", alpha=model.fixed_alpha),
+        cv=INNER_FOLDS,
+        scoring="concordance_paper",
+        random_state=seed % 2**31,
+    )
+    with watch.stage("tuning"):
+        search.fit(*train)
+    watch.move(search.refit_time_, "tuning", "growing")
+    return {"kappa": search.best_kappa_}, round(float(np.log(search.best_kappa_)), 6)
+
+
+def _score_path(tree: Any, train: Rows, test: Rows) -> list[list[float | None]]:
+    """Return (leaves, paper's C, Harrell's C, IBS by Graf) of members of the pruning path, from small to large."""
+    path = tree.pruning_path_
+    members = {int(np.flatnonzero(path.n_leaves <= size)[0]) for size in PATH_SIZES}
+    return [_score_member(tree.prune(path.alphas[member]), train, test) for member in sorted(members, reverse=True)]
+
+
+def _score_member(tree: Any, train: Rows, test: Rows) -> list[float | None]:
+    medians = tree.predict_median(test.X, unreached="mean")
+    curves = tree.predict_survival_function(test.X)
+    graf = brier_scores(train.y, test.y, curves)[0]
+    return [tree.n_leaves_, *concordances(test.y, -medians, tree.predict(test.X)), graf]
