@@ -1,8 +1,8 @@
 """Printed numbers against ours, under every reading of how they may have been computed.
 
 Two readings have names. *Text*: what the paper says it did, pruning by the bootstrap and its own formulas on test rows.
-*Scripts*: what the authors' public scripts do, pruning at a fixed price and Brier scores of training rows with the censoring
-distribution of the evaluated rows.
+*Scripts*: what the authors' public scripts do, pruning at a fixed price and Brier scores of training rows with the
+censoring distribution of the evaluated rows.
 """
 
 from __future__ import annotations
@@ -15,13 +15,27 @@ from typing import NamedTuple
 import pandas as pd
 
 from dipolar.metrics.brier import VARIANTS
-from dipolar.studies.printed import Printed, reasons
-from dipolar.studies.table import Table, mean_and_sd
+from dipolar.studies.models import TREES
+from dipolar.studies.printed import MEASURES, Printed, reasons
+from dipolar.studies.table import Table, mean_and_sd, number
 
-__all__ = ["MARKS", "READINGS", "Comparison", "Reading", "compare", "comparison_table", "distance", "long_frame", "mark"]
+__all__ = [
+    "MARKS",
+    "READINGS",
+    "Comparison",
+    "Reading",
+    "compare",
+    "comparison_table",
+    "distance",
+    "long_frame",
+    "mark",
+]
 
 MARKS = ("within 1 SD", "within 2 SD", "outside")
 UNKNOWN = "not known"
+
+# For columns of a table.
+SHORT_MARKS = dict(zip((*MARKS, UNKNOWN), ("1 SD", "2 SD", "outside", "?")))
 MEASURE_NAMES = {"ci": "C", "ibs": "IBS", "nodes": "nodes", "pruned_nodes": "nodes, pruned"}
 
 
@@ -85,6 +99,10 @@ class Comparison:
     def scripts(self) -> Ours:
         return self.ours[min(1, len(self.ours) - 1)]
 
+    def spread(self, ours: Ours) -> float:
+        """Return the standard deviation that differences are counted in."""
+        return ours.sd if self.printed.sd is None else self.printed.sd
+
     def fits(self) -> str:
         """Say which reading the printed number fits, to one standard deviation."""
         text, scripts = self.text.mark == MARKS[0], self.scripts.mark == MARKS[0]
@@ -92,56 +110,75 @@ class Comparison:
             return "yes" if text else "no"
         if text or scripts:
             return "both" if text and scripts else ("text" if text else "scripts")
+        return "another" if self._nearest_other() else "none"
+
+    def _nearest_other(self) -> Ours | None:
+        """Return, of the readings without a name that fit, the nearest."""
         others = [ours for ours in self.ours[2:] if ours.mark == MARKS[0]]
-        if others:
-            nearest = min(others, key=lambda ours: abs(ours.mean - self.printed.mean))
-            return f"neither, but {nearest.reading.name}"
-        return "neither"
+        return min(others, key=lambda ours: abs(ours.mean - self.printed.mean)) if others else None
 
     def remark(self) -> str:
         """Say what is known about a row that does not come out as the text says it should."""
         missed = self.text.mark != MARKS[0]
-        known = [reason.text for reason in reasons() if reason.applies(self.printed) and (missed or reason.always)]
-        return " ".join(known)
+        told = [reason.text for reason in reasons() if reason.applies(self.printed) and (missed or reason.always)]
+        if self.fits() == "another" and (other := self._nearest_other()):
+            told.append(f"Fits the {other.reading.name}: {_digits_of(self.printed, other.mean)}.")
+        return " ".join(told)
 
 
-def distance(ours: float, printed: Printed) -> float:
-    """Return how many printed standard deviations our mean is from the printed one, less what rounding explains."""
-    gap = max(0.0, abs(ours - printed.mean) - printed.rounding)
-    if gap == 0:
+def distance(ours: float, printed: Printed, spread: float) -> float:
+    """Return how many standard deviations our mean is from the printed one, less what rounding explains."""
+    gap = abs(ours - printed.mean) - printed.rounding
+    # Sums of decimals are off by rounding in binary, too.
+    if gap <= 1e-12:
         return 0.0
-    return gap / printed.sd if printed.sd else float("inf")
+    return gap / spread if spread > 0 else float("inf")
 
 
-def mark(ours: float, printed: Printed) -> str:
-    """Say whether our mean is within one printed standard deviation of the printed mean, within two, or outside."""
-    if pd.isna(ours) or printed.sd is None:
+def mark(ours: float, printed: Printed, our_sd: float = float("nan")) -> str:
+    """Say whether our mean is within one printed standard deviation of the printed mean, within two, or outside.
+
+    Where none is printed, ours takes its place.
+    """
+    spread = our_sd if printed.sd is None else printed.sd
+    if pd.isna(ours) or pd.isna(spread):
         return UNKNOWN
-    away = distance(ours, printed)
+    away = distance(ours, printed, spread)
     return MARKS[0] if away <= 1 else MARKS[1] if away <= 2 else MARKS[2]
 
 
-def compare(summary: pd.DataFrame, printed: Iterable[Printed], sources: Mapping[str, Sequence[str]]) -> list[Comparison]:
+def compare(
+    summary: pd.DataFrame, printed: Iterable[Printed], sources: Mapping[str, Sequence[str]]
+) -> list[Comparison]:
     """Compare a summary of trials with printed rows; `sources` names what stands for each printed source."""
     comparisons = []
     by_source = [(source, row) for row in printed for source in sources[row.source]]
     order = list(dict.fromkeys(source for names in sources.values() for source in names))
-    for source, row in sorted(by_source, key=lambda pair: order.index(pair[0])):
+    for source, row in sorted(by_source, key=lambda pair: _rank(order, *pair)):
         if (source, row.model) not in summary.index:
             continue
         values = summary.loc[(source, row.model)]
-        ours = tuple(
-            Ours(reading, mean := values[reading.column, "mean"], values[reading.column, "std"],
-                 int(values[reading.column, "count"]), mark(mean, row))
-            for reading in READINGS[row.measure]
-        )  # fmt: skip
+        ours = tuple(_ours(reading, row, *values[reading.column]) for reading in READINGS[row.measure])
         comparisons.append(Comparison(row, source, ours))
     return comparisons
 
 
-def comparison_table(comparisons: Sequence[Comparison], title: str, source_name: str) -> Table:
-    """Return the printed numbers next to ours under the two named readings."""
-    columns = [source_name, "tree", "measure", "printed", "text", "", "scripts", "", "fits", "remark"]
+def comparison_table(
+    comparisons: Sequence[Comparison], title: str, source_name: str, spread: str = "the printed standard deviations"
+) -> Table:
+    """Return the printed numbers next to ours under the two named readings; `spread` says what marks are counted in."""
+    columns = [
+        source_name,
+        "tree",
+        "measure",
+        "printed",
+        "text",
+        "mark",
+        "scripts",
+        "mark of scripts",
+        "fits",
+        "remark",
+    ]
     rows = [
         [
             comparison.source,
@@ -149,9 +186,9 @@ def comparison_table(comparisons: Sequence[Comparison], title: str, source_name:
             MEASURE_NAMES[comparison.printed.measure],
             comparison.printed.text,
             _cell(comparison, comparison.text),
-            comparison.text.mark,
+            SHORT_MARKS[comparison.text.mark],
             _cell(comparison, comparison.scripts),
-            comparison.scripts.mark,
+            SHORT_MARKS[comparison.scripts.mark],
             comparison.fits(),
             comparison.remark(),
         ]
@@ -161,10 +198,19 @@ def comparison_table(comparisons: Sequence[Comparison], title: str, source_name:
         f"Mean (SD). {_count('text', [c.text.mark for c in comparisons])} "
         f"{_count('scripts', [c.scripts.mark for c in comparisons])}",
         "*text*: pruned by the bootstrap, the paper's C, the paper's IBS of test rows. *scripts*: pruned at a fixed "
-        "price, the paper's C, the scripts' IBS of training rows. Marks are in printed standard deviations; *fits* says "
-        "which reading is within one of them.",
+        f"price, the paper's C, the scripts' IBS of training rows. Marks count {spread}; *fits* says which reading is "
+        'within one of them, "another" is told in the remark.',
     ]
-    return Table("comparison", title, columns, rows, notes, left=3, texts=frozenset(["", "fits", "remark"]))
+    return Table(
+        "comparison",
+        title,
+        columns,
+        rows,
+        notes,
+        left=3,
+        texts=frozenset(["mark", "mark of scripts", "fits", "remark"]),
+        wide=frozenset(["remark"]),
+    )
 
 
 def long_frame(comparisons: Iterable[Comparison]) -> pd.DataFrame:
@@ -182,13 +228,26 @@ def long_frame(comparisons: Iterable[Comparison]) -> pd.DataFrame:
             "mean": ours.mean,
             "sd": ours.sd,
             "n": ours.n,
-            "printed_sds_away": round(distance(ours.mean, comparison.printed), 3),
+            "sds_away": round(distance(ours.mean, comparison.printed, comparison.spread(ours)), 3),
             "mark": ours.mark,
         }
         for comparison in comparisons
         for ours in comparison.ours
     ]
     return pd.DataFrame(rows)
+
+
+def _ours(reading: Reading, printed: Printed, mean: float, sd: float, n: float) -> Ours:
+    return Ours(reading, mean, sd, int(n), mark(mean, printed, sd))
+
+
+def _rank(order: Sequence[str], source: str, row: Printed) -> tuple[int, int, int]:
+    """Design by design, tree by tree, measure by measure."""
+    return order.index(source), TREES.index(row.model), MEASURES.index(row.measure)
+
+
+def _digits_of(printed: Printed, value: float) -> str:
+    return number(value, 3 if printed.measure in ("ci", "ibs") else 2)
 
 
 def _cell(comparison: Comparison, ours: Ours) -> str:

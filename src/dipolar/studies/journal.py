@@ -62,8 +62,8 @@ class Recorded:
         except (ValueError, KeyError, TypeError) as error:
             if number == 1:
                 raise StudyError(
-                    f"line 1 is not the first line of a results file ({error}). Its settings are unknown: start anew in "
-                    "another folder, or replace it with --force."
+                    f"line 1 is not the first line of a results file ({error}). Its settings are unknown: start anew "
+                    "in another folder, or replace it with --force."
                 ) from error
             self.notes.append(f"line {number} cannot be read and is left out: {error}")
 
@@ -95,7 +95,9 @@ def read_journal(path: Path) -> Recorded:
     except StudyError as error:
         raise StudyError(f"{path}: {error}") from error
     if rest:
-        recorded.notes.append(f"line {len(lines) + 1} breaks off, as a line does that was being written; it is left out")
+        recorded.notes.append(
+            f"line {len(lines) + 1} breaks off, as a line does that was being written; it is left out"
+        )
     if not recorded.header and not rest:
         raise StudyError(f"{path} is empty. Start anew in another folder, or replace it with --force.")
     return recorded

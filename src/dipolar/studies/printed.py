@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-__all__ = ["Printed", "Reason", "printed_real", "printed_remission", "printed_simulations", "reasons"]
+__all__ = [
+    "MEASURES",
+    "Printed",
+    "Reason",
+    "printed_medians",
+    "printed_real",
+    "printed_remission_scores",
+    "printed_simulations",
+    "reasons",
+]
 
 # What the tables call the trees.
 MODELS = {
@@ -79,9 +88,22 @@ def printed_real() -> tuple[Printed, ...]:
 
 
 @cache
-def printed_remission() -> tuple[dict[str, str], ...]:
-    """Return leaf medians and cross-validated scores of the Remission data, one value each."""
-    return tuple(_read("remission_tables.csv"))
+def printed_remission_scores() -> tuple[Printed, ...]:
+    """Return the five-fold scores of the Remission data, which are printed without standard deviations."""
+    names = {"cv_ci": "ci", "cv_ibs": "ibs", "cv_pruned_nodes": "pruned_nodes"}
+    return tuple(
+        Printed(
+            "remission", "folds", row["model"], names[row["table"]], float(row["value"]), None, _digits(row["value"])
+        )
+        for row in _read("remission_tables.csv")
+        if row["table"] in names
+    )
+
+
+def printed_medians(model: str) -> dict[str, float]:
+    """Return the medians of the leaves of a tree on the Remission data, by the way to the leaf."""
+    rows = _read("remission_tables.csv")
+    return {row["node"]: float(row["value"]) for row in rows if row["table"] == "median" and row["model"] == model}
 
 
 @cache

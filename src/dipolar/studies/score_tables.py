@@ -32,7 +32,13 @@ def all_scores_table(results: Results, source_name: str) -> Table:
     rows = []
     for source in dict.fromkeys([*trials["source"], *truths["source"]]):
         rows += [
-            [source, model, rule, number(values[f"{rule}.nodes"], 2), *(number(values[f"{rule}.{s}"], 3) for s in SCORES)]
+            [
+                source,
+                model,
+                rule,
+                number(values[f"{rule}.nodes"], 2),
+                *(number(values[f"{rule}.{s}"], 3) for s in SCORES),
+            ]
             for (_, model), values in means[means.index.get_level_values("source") == source].iterrows()
             for rule in ("bootstrap", "fixed")
         ]
@@ -44,7 +50,7 @@ def all_scores_table(results: Results, source_name: str) -> Table:
         "paper's C leaves pairs with equal predictions out, Harrell's counts them 1/2.",
     ]
     columns = [source_name, "tree", "pruning", "nodes", *HEADINGS.values()]
-    return Table("scores", "All scores", columns, rows, notes, left=3)
+    return Table("scores", "All scores", columns, rows, notes, left=3, in_terminal=False)
 
 
 def threshold_table(results: Results, source_name: str) -> Table:
@@ -59,7 +65,7 @@ def threshold_table(results: Results, source_name: str) -> Table:
     headings = ["unpruned", *(f"price {price:g}" for price in THRESHOLDS), "bootstrap at 2.8", "mean eta"]
     notes = ["Mean number of nodes. A price is on the scale of a log-rank chi-square."]
     title = "Sizes by the price of a split"
-    return Table("sizes", title, [source_name, "tree", *headings], rows, notes)
+    return Table("sizes", title, [source_name, "tree", *headings], rows, notes, in_terminal=False)
 
 
 def _means(frame: pd.DataFrame, columns: list[str] | tuple[str, ...]) -> pd.DataFrame:

@@ -12,8 +12,8 @@ from dipolar.studies.comparison import Comparison, compare, comparison_table, lo
 from dipolar.studies.models import TREES, TRUTH, Model, paper_models
 from dipolar.studies.oracle import score_truth
 from dipolar.studies.printed import printed_simulations
-from dipolar.studies.scores import Rows
 from dipolar.studies.score_tables import all_scores_table, threshold_table
+from dipolar.studies.scores import Rows
 from dipolar.studies.sizes import size_frame, size_table
 from dipolar.studies.study import Study
 from dipolar.studies.summary import Results, summarise, trial_frame, value_columns
@@ -56,8 +56,7 @@ class SimulationStudy(Study):
     def sources(self) -> tuple[str, ...]:
         return tuple(design for designs in DESIGNS[self.p].values() for design in designs)
 
-    @property
-    def models(self) -> tuple[str, ...]:
+    def models_of(self, source: str) -> tuple[str, ...]:
         return (*TREES, TRUTH)
 
     def settings(self) -> dict[str, Any]:
@@ -72,8 +71,8 @@ class SimulationStudy(Study):
         train, test = slice(0, N_TRAIN), slice(N_TRAIN, None)
         if unit.model == TRUTH:
             return {"seed": own_seed, **score_truth(sample, train, test)}
-        rows = [Rows(sample.X[part], sample.y[part]) for part in (train, test)]
-        return {"seed": own_seed, **run_trial(self._trees()[unit.model], *rows, own_seed)}
+        seen, unseen = (Rows(sample.X[part], sample.y[part]) for part in (train, test))
+        return {"seed": own_seed, **run_trial(self._trees()[unit.model], seen, unseen, own_seed)}
 
     def comparisons(self, results: Results) -> list[Comparison]:
         """Return the printed numbers with ours."""

@@ -41,7 +41,13 @@ def size_table(results: Results) -> Table:
     frame = size_frame(results)
     chosen = frame[frame["size"].isin(TABLE_SIZES)]
     rows = [
-        [row.source, row.model, str(row.size_), number(row.leaves, 2), *(number(getattr(row, s), 3) for s in PATH_SCORES)]
+        [
+            row.source,
+            row.model,
+            str(row.size_),
+            number(row.leaves, 2),
+            *(number(getattr(row, s), 3) for s in PATH_SCORES),
+        ]
         for row in chosen.rename(columns={"size": "size_"}).itertuples()
     ]
     columns = ["source", "tree", "leaves at most", "mean leaves", "paper's C", "Harrell's C", "IBS Graf"]
@@ -49,4 +55,4 @@ def size_table(results: Results) -> Table:
         "Means over all replicates of the largest subtree on the pruning path with at most so many leaves, scored on the test "
         "rows."
     ]
-    return Table("accuracy", "Accuracy against size", columns, rows, notes)
+    return Table("accuracy", "Accuracy against size", columns, rows, notes, in_terminal=False)

@@ -34,10 +34,9 @@ class Study(ABC):
     def sources(self) -> tuple[str, ...]:
         """Designs, data sets or panels."""
 
-    @property
     @abstractmethod
-    def models(self) -> tuple[str, ...]:
-        """What is fitted to each of them."""
+    def models_of(self, source: str) -> tuple[str, ...]:
+        """Return what is fitted to a source."""
 
     @abstractmethod
     def settings(self) -> dict[str, Any]:
@@ -73,14 +72,16 @@ class Study(ABC):
         if runs is not None and self.default_runs is None:
             raise StudyError(f"{self.name} has no replicates to choose the number of. Leave --runs out.")
         sources = self._chosen("source", sources, self.sources)
-        models = self._chosen("model", models, self.models)
+        known = tuple(dict.fromkeys(model for source in sources for model in self.models_of(source)))
+        models = self._chosen("model", models, known)
         counts = {source: self.replicates(source, runs) for source in sources}
         return [
             Unit(source, replicate, model)
             for replicate in range(max(counts.values()))
             for source in sources
             if replicate < counts[source]
-            for model in models
+            for model in self.models_of(source)
+            if model in models
         ]
 
     def header(self, seed: int) -> dict[str, Any]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import pandas as pd
 
@@ -24,6 +23,8 @@ class Table:
     notes: Sequence[str] = ()
     left: int = 2  # so many first columns hold names, and so do those in `texts`
     texts: frozenset[str] = field(default_factory=frozenset)
+    wide: frozenset[str] = field(default_factory=frozenset)  # columns that a terminal has no room for
+    in_terminal: bool = True
 
     def is_text(self, column: int) -> bool:
         """Tell whether a column holds names rather than numbers."""
@@ -53,5 +54,5 @@ def mean_and_sd(mean: float | None, sd: float | None, digits: int) -> str:
     return f"{number(mean, digits)} ({number(sd, digits)})"
 
 
-def _row(cells: Sequence[str] | Mapping[str, Any]) -> str:
+def _row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"

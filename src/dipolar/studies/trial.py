@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,9 +17,9 @@ from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 
 from dipolar.model_selection import DipoleSurvivalTreeCV
 from dipolar.studies.models import Model
-from dipolar.studies.scores import Rows, brier_scores, concordances, score_tree
+from dipolar.studies.scores import Rows, brier_scores, concordances, rounded, score_tree
 
-__all__ = ["PATH_SIZES", "RULES", "STAGES", "THRESHOLDS", "Stopwatch", "run_trial"]
+__all__ = ["PATH_SIZES", "RULES", "STAGES", "THRESHOLDS", "Stopwatch", "average_trials", "run_trial"]
 
 # Under which names the three trees are recorded.
 RULES = ("grown", "bootstrap", "fixed")
@@ -116,3 +116,25 @@ def _score_member(tree: Any, train: Rows, test: Rows) -> list[float | None]:
     curves = tree.predict_survival_function(test.X)
     graf = brier_scores(train.y, test.y, curves)[0]
     return [tree.n_leaves_, *concordances(test.y, -medians, tree.predict(test.X)), graf]
+
+
+def average_trials(trials: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the trials of several folds as one: means of sizes and scores, sums of seconds, no path.
+
+    A score that is not defined on a fold is left out of its mean.
+    """
+    return {
+        "eta": None,
+        "nodes": {rule: _mean([trial["nodes"][rule] for trial in trials]) for rule in RULES},
+        "nodes_at": [_mean(values) for values in zip(*(trial["nodes_at"] for trial in trials))],
+        "scores": {
+            rule: [_mean(values) for values in zip(*(trial["scores"][rule] for trial in trials))] for rule in RULES
+        },
+        "unconverged": sum(trial["unconverged"] for trial in trials),
+        "seconds": {stage: round(sum(trial["seconds"][stage] for trial in trials), 4) for stage in STAGES},
+    }
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return rounded(float(np.mean(known))) if known else None
