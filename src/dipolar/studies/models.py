@@ -1,8 +1,8 @@
 """The four trees of the paper with its settings, as far as they are known.
 
-The text leaves open what the authors' scripts settle: cut-offs by R's quantile, starts at the quartiles, a node is split
-if it has more than 20 rows. The price of a split is 2.8; the scripts compare it, for the univariate tree, with half the
-log-rank statistic, so that it acts there as 5.6.
+The text leaves open what the authors' scripts settle: cut-offs by R's quantile, starts at the quartiles, a node is
+split if it has more than 20 rows. The price of a split is 2.8; the scripts compare it, for the univariate tree, with
+half the log-rank statistic, so that it acts there as 5.6.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from dipolar.tree.record import Tree
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["RemissionFigure", "RemissionStudy", "fit_remission_tree", "remission_models"]
+__all__ = ["RemissionFigure", "RemissionStudy", "fit_remission_tree", "remission_models", "way_to"]
 
 REGIONS, FOLDS, COX = "regions", "folds", "cox"
 N_FOLDS = 5
@@ -153,13 +154,14 @@ def _node_medians(tree: Tree, X: np.ndarray, y: np.ndarray) -> list[list[Any]]:
     for node in range(1, tree.n_nodes):
         rows = np.array([node in tree.path_to(leaf) for leaf in leaf_of_row])
         median = life_table(y["time"][rows], y["event"][rows]).median("mean")
-        nodes.append([_way(tree, node), int(rows.sum()), round(median, 6), bool(tree.left[node] < 0)])
+        nodes.append([way_to(tree, node), int(rows.sum()), round(median, 6), bool(tree.left[node] < 0)])
     return sorted(nodes)
 
 
-def _way(tree: Tree, node: int) -> str:
+def way_to(tree: Tree, node: int) -> str:
+    """Return the way from the root to a node, l for left and r for right."""
     path = tree.path_to(node)
-    return "".join("l" if tree.left[parent] == child else "r" for parent, child in zip(path, path[1:]))
+    return "".join("l" if tree.left[parent] == child else "r" for parent, child in pairwise(path))
 
 
 def median_table(results: Results) -> Table:
@@ -169,8 +171,8 @@ def median_table(results: Results) -> Table:
         if unit.source == REGIONS:
             rows += _median_rows(unit.model, record["regions"])
     notes = [
-        "Median survival time in weeks; where a curve does not reach 1/2, the mean of the observed times. A node is named "
-        "by the way to it, l for left. In brackets: the node is there, and is split once more.",
+        "Median survival time in weeks; where a curve does not reach 1/2, the mean of the observed times. A node is "
+        "named by the way to it, l for left. In brackets: the node is there, and is split once more.",
     ]
     columns = ["tree", "node", "printed", "fixed pruning", "bootstrap pruning", "rows", "agrees"]
     title = "Medians in the leaves"

@@ -46,8 +46,8 @@ def all_scores_table(results: Results, source_name: str) -> Table:
             values = true_means.loc[(source, TRUTH)]
             rows.append([source, "true hazard", "", "", *(number(values[s], 3) for s in SCORES[:5]), "", "", ""])
     notes = [
-        "Means. C and the first three IBS are of the test rows, the last three of the rows that the tree was grown on. The "
-        "paper's C leaves pairs with equal predictions out, Harrell's counts them 1/2.",
+        "Means. C and the first three IBS are of the test rows, the last three of the rows that the tree was grown on. "
+        "The paper's C leaves pairs with equal predictions out, Harrell's counts them 1/2.",
     ]
     columns = [source_name, "tree", "pruning", "nodes", *HEADINGS.values()]
     return Table("scores", "All scores", columns, rows, notes, left=3, in_terminal=False)

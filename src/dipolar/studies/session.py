@@ -35,8 +35,8 @@ def refuse_other_version(journal: Journal, pending: Sequence[Any]) -> None:
     others = {str(session.get("dipolar")) for session in journal.recorded.sessions} - {__version__}
     if pending and others:
         raise StudyError(
-            f"{journal.path} was made by dipolar {', '.join(sorted(others))}, and this is {__version__}: {len(pending)} "
-            "units are missing, and would not be comparable. Give another --output, or replace it with --force."
+            f"{journal.path} was made by dipolar {', '.join(sorted(others))}, and this is {__version__}: "
+            f"{len(pending)} units are missing, and would not be comparable. Give another --output, or replace it with --force."
         )
 
 

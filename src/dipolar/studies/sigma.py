@@ -113,8 +113,8 @@ class SigmaFigure(Study):
             for unit, record in results.items()
         ]
         notes = [
-            "The text sets sigma^2 to the mean squared distance to the mean; its 2500 is near what the authors' scripts "
-            "compute, which recycle the vector of means down the columns.",
+            "The text sets sigma^2 to the mean squared distance to the mean; its 2500 is near what the authors' "
+            "scripts compute, which recycle the vector of means down the columns.",
         ]
         columns = ["sigma^2 by", "times", "printed", "sigma^2", "rows left + right", "log-rank", "rank"]
         return [Table("widths", self.title, columns, rows, notes)]

@@ -52,7 +52,7 @@ def size_table(results: Results) -> Table:
     ]
     columns = ["source", "tree", "leaves at most", "mean leaves", "paper's C", "Harrell's C", "IBS Graf"]
     notes = [
-        "Means over all replicates of the largest subtree on the pruning path with at most so many leaves, scored on the test "
-        "rows."
+        "Means over all replicates of the largest subtree on the pruning path with at most so many leaves, scored on "
+        "the test rows."
     ]
     return Table("accuracy", "Accuracy against size", columns, rows, notes, in_terminal=False)

@@ -1,7 +1,7 @@
 """One model on one pair of samples: tuned, grown and pruned on the first, scored on the second.
 
-The tree is pruned by both rules and scored three times: unpruned, pruned by the bootstrap as the text says, and pruned at a
-fixed price as the scripts do. All three are members of one path, so that nothing is grown for them anew.
+The tree is pruned by both rules and scored three times: unpruned, pruned by the bootstrap as the text says, and pruned
+at a fixed price as the scripts do. All three are members of one path, so that nothing is grown for them anew.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Stopwatch:
 def run_trial(model: Model, train: Rows, test: Rows, seed: int) -> dict[str, Any]:
     """Return what is recorded of a model: its eta, sizes, scores and seconds.
 
-    The seconds of "pruning" are those of the resampled trees, and of the tree itself, which is grown once more for them.
+    The seconds of "pruning" are those of the resampled trees, and of the tree itself, which is grown once more there.
     """
     watch = Stopwatch()
     with warnings.catch_warnings():
