@@ -164,7 +164,12 @@ def compare(
 
 
 def comparison_table(
-    comparisons: Sequence[Comparison], title: str, source_name: str, spread: str = "the printed standard deviations"
+    comparisons: Sequence[Comparison],
+    title: str,
+    source_name: str,
+    *,
+    spread: str = "printed standard deviations",
+    remark: str = "",
 ) -> Table:
     """Return the printed numbers next to ours under the two named readings; `spread` says what marks are counted in."""
     columns = [
@@ -199,18 +204,11 @@ def comparison_table(
         f"{_count('scripts', [c.scripts.mark for c in comparisons])}",
         "*text*: pruned by the bootstrap, the paper's C, the paper's IBS of test rows. *scripts*: pruned at a fixed "
         f"price, the paper's C, the scripts' IBS of training rows. Marks count {spread}; *fits* says which reading is "
-        'within one of them, "another" is told in the remark.',
+        "within one of them, and the remark names another one.",
+        *([remark] if remark else []),
     ]
-    return Table(
-        "comparison",
-        title,
-        columns,
-        rows,
-        notes,
-        left=3,
-        texts=frozenset(["mark", "mark of scripts", "fits", "remark"]),
-        wide=frozenset(["remark"]),
-    )
+    names = frozenset(["mark", "mark of scripts", "fits", "remark"])
+    return Table("comparison", title, columns, rows, notes, left=3, texts=names, wide=frozenset(["remark"]))
 
 
 def long_frame(comparisons: Iterable[Comparison]) -> pd.DataFrame:

@@ -172,7 +172,8 @@ def median_table(results: Results) -> Table:
             rows += _median_rows(unit.model, record["regions"])
     notes = [
         "Median survival time in weeks; where a curve does not reach 1/2, the mean of the observed times. A node is "
-        "named by the way to it, l for left. In brackets: the node is there, and is split once more.",
+        "named by the way to it, l for left. In brackets: the node is there, and is split once more. One row lies on "
+        "the surface of the linear tree: 24.25 or 22.22 depends on the side that it goes to.",
     ]
     columns = ["tree", "node", "printed", "fixed pruning", "bootstrap pruning", "rows", "agrees"]
     title = "Medians in the leaves"

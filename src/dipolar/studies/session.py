@@ -36,7 +36,8 @@ def refuse_other_version(journal: Journal, pending: Sequence[Any]) -> None:
     if pending and others:
         raise StudyError(
             f"{journal.path} was made by dipolar {', '.join(sorted(others))}, and this is {__version__}: "
-            f"{len(pending)} units are missing, and would not be comparable. Give another --output, or replace it with --force."
+            f"{len(pending)} units are missing, and would not be comparable. Give another --output, or replace it "
+            "with --force."
         )
 
 

@@ -81,10 +81,10 @@ class SimulationStudy(Study):
 
     def tables(self, results: Results) -> list[Table]:
         return [
-            comparison_table(self.comparisons(results), self.title, "design"),
+            comparison_table(self.comparisons(results), "Printed and reproduced", "design"),
             all_scores_table(results, "design"),
             threshold_table(results, "design"),
-            size_table(results),
+            size_table(results, "design"),
         ]
 
     def frame(self, results: Results) -> pd.DataFrame:

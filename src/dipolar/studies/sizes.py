@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from dipolar.studies.models import TRUTH
@@ -36,23 +38,21 @@ def size_frame(results: Results) -> pd.DataFrame:
     return means[means["leaves"] > before].reset_index(drop=True)
 
 
-def size_table(results: Results) -> Table:
+def size_table(results: Results, source_name: str) -> Table:
     """Return C and IBS of the four trees at a few sizes."""
     frame = size_frame(results)
-    chosen = frame[frame["size"].isin(TABLE_SIZES)]
+    cells = {(row.source, row.model, row.size_): row for row in frame.rename(columns={"size": "size_"}).itertuples()}
     rows = [
-        [
-            row.source,
-            row.model,
-            str(row.size_),
-            number(row.leaves, 2),
-            *(number(getattr(row, s), 3) for s in PATH_SCORES),
-        ]
-        for row in chosen.rename(columns={"size": "size_"}).itertuples()
+        [source, model, *(_cell(cells.get((source, model, size))) for size in TABLE_SIZES)]
+        for source, model in dict.fromkeys(zip(frame["source"], frame["model"]))
     ]
-    columns = ["source", "tree", "leaves at most", "mean leaves", "paper's C", "Harrell's C", "IBS Graf"]
     notes = [
-        "Means over all replicates of the largest subtree on the pruning path with at most so many leaves, scored on "
-        "the test rows."
+        "The paper's C / Harrell's C / IBS by Graf of the test rows: means over all replicates of the largest subtree "
+        "on the pruning path with at most so many leaves. A dash: no tree is larger than in the column before.",
     ]
+    columns = [source_name, "tree", *(f"{size} leaves" for size in TABLE_SIZES)]
     return Table("accuracy", "Accuracy against size", columns, rows, notes, in_terminal=False)
+
+
+def _cell(row: Any) -> str:
+    return "-" if row is None else " / ".join(number(getattr(row, score), 3) for score in PATH_SCORES)

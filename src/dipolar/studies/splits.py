@@ -108,8 +108,8 @@ class SplitFigure(Study):
             rows.append([_panel(str(panel)).title, f"{eta:g}", *cells])
         notes = [
             "AUC: how well the true hazard tells the two sides of the surface apart, 1/2 where a surface splits "
-            f"nothing. Found: samples of {N_ROWS} rows with more than {FOUND:g}. Long-lived: mean share of rows on that "
-            "side in them.",
+            f"nothing. Found: samples of {N_ROWS} rows with more than {FOUND:g}. Long-lived: mean share of rows on "
+            "that side in them.",
         ]
         columns = ["panel", "eta", "median AUC", "found", "long-lived"]
         return [Table("surfaces", self.title, columns, rows, notes)]

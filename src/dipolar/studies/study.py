@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from dipolar.studies.comparison import Comparison
 from dipolar.studies.summary import Results
 from dipolar.studies.table import Table
 from dipolar.studies.unit import StudyError, Unit
@@ -49,6 +50,10 @@ class Study(ABC):
     @abstractmethod
     def tables(self, results: Results) -> list[Table]:
         """Return the tables of some results."""
+
+    def comparisons(self, results: Results) -> list[Comparison]:
+        """Return the printed means with ours, where a study has such."""
+        return []
 
     def frame(self, results: Results) -> pd.DataFrame:
         """Return what is written as CSV: by default the first table."""

@@ -66,6 +66,8 @@ def run_trial(model: Model, train: Rows, test: Rows, seed: int) -> dict[str, Any
         # candidates that are not chosen.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", FitFailedWarning)
+        # Some designs censor next to nothing, and folds cannot share that out.
+        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
         kappa, eta = _tune(model, train, seed, watch)
         with watch.stage("pruning"):
             tree = model.make(seed, **kappa).fit(*train)

@@ -23,7 +23,7 @@ LABELS = {
 
 
 def draw_sizes(sizes: pd.DataFrame, results: Results) -> Figure:
-    """Draw mean scores over the mean number of leaves, one row per design; the dashed line is the true hazard's."""
+    """Draw mean scores over the mean number of leaves, one row per design, with those of the true hazard."""
     sources = list(dict.fromkeys(sizes["source"]))
     truth = truth_frame(results).groupby("source")[list(PATH_SCORES)].mean()
     size = (10.5, 2.7 * len(sources) + 0.6)
@@ -33,12 +33,13 @@ def draw_sizes(sizes: pd.DataFrame, results: Results) -> Figure:
         for axis, score in zip(row, PATH_SCORES):
             _draw_score(axis, of_source, score)
             if source in truth.index:
-                axis.axhline(truth.loc[source, score], color=GREY, linewidth=1.0, linestyle=(0, (4, 2)), zorder=0)
+                level = float(truth.loc[source, score])
+                axis.axhline(level, color=GREY, linewidth=1.0, linestyle=(0, (4, 2)), zorder=0, label="true hazard")
             quiet(axis, y=LABELS[score])
         quiet(row[1], title=source)
     for axis in axes[-1]:
         quiet(axis, x="mean number of leaves")
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False)
     return figure
 
 
