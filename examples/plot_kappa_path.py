@@ -1,7 +1,7 @@
 """The paper's figure of tuning: concordance and integrated Brier score over eta on MGUS, for three kernels.
 
 Run `python examples/plot_kappa_path.py`; it writes docs/images/kappa_path_mgus.png and prints the correlation of the
-two scores over eta next to the printed one. It is `dipolar reproduce fig-kappa` as a program. The paper does not publish
+two scores over eta next to the printed one. It is `dipolar reproduce fig-kappa` as a program. The paper does not state
 its settings for real data; those of its simulations are used, with covariates as they are.
 """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ class StudyFiles:
 
     folder: Path
     study: Study
+    with_figures: bool = True
 
     @property
     def results(self) -> Path:
@@ -55,12 +56,14 @@ class StudyFiles:
         """Refuse before the work what could not be written after it, and what would be overwritten."""
         if resume and force:
             raise UserError("--resume continues a file and --force replaces it. Leave one of them out.")
+        if self._figures({}):
+            require_matplotlib()
         if not self.folder.exists():
             if not self.folder.parent.is_dir():
                 raise UserError(f"the folder {self.folder.parent} does not exist. Make it, or give another --output.")
             self.folder.mkdir()
         names = [self.results, self.markdown, self.csv, self.speed]
-        names += [self.picture(name, suffix) for name in self.study.figures({}) for suffix in PICTURE_SUFFIXES]
+        names += [self.picture(name, suffix) for name in self._figures({}) for suffix in PICTURE_SUFFIXES]
         there = [path for path in names if path.exists()]
         if there and not (resume or force):
             raise UserError(
@@ -70,19 +73,23 @@ class StudyFiles:
         for path in names:
             check_destination(path, force=True)
 
-    def write_tables(self, tables: list[Table], results: Results) -> None:
+    def write_tables(self, tables: list[Table], results: Results) -> list[Path]:
         """Write the tables as Markdown, the comparison as CSV, and the speed apart: that differs from run to run."""
         text = f"# {self.study.title}\n\n" + "\n".join(table.markdown() for table in tables)
         _write_text(self.markdown, text)
         write_table(self.study.frame(results), self.csv)
         _write_text(self.speed, self.speed_table(results).markdown())
+        return [self.csv, self.markdown, self.speed]
 
     def speed_table(self, results: Results) -> Table:
         """Return how fast the study went, with the time of the paper's replicates where there are such."""
         return speed_table([results], self.study.default_runs)
 
-    def write_figures(self, figures: Mapping[str, Callable[[], Any]]) -> list[Path]:
+    def write_figures(self, results: Results) -> list[Path]:
         """Draw every figure to PNG and SVG; the same results give the same bytes."""
+        figures = self._figures(results)
+        if not figures:
+            return []
         import matplotlib as mpl
         from matplotlib import pyplot as plt
 
@@ -99,6 +106,9 @@ class StudyFiles:
                     written.append(path)
                 plt.close(figure)
         return written
+
+    def _figures(self, results: Results) -> dict[str, Callable[[], Any]]:
+        return self.study.figures(results) if self.with_figures else {}
 
 
 def require_matplotlib() -> None:

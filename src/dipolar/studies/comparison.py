@@ -34,6 +34,9 @@ __all__ = [
 MARKS = ("within 1 SD", "within 2 SD", "outside")
 UNKNOWN = "not known"
 
+# Differences of decimals are off by a little in binary.
+SLACK = 1e-9
+
 # For columns of a table.
 SHORT_MARKS = dict(zip((*MARKS, UNKNOWN), ("1 SD", "2 SD", "outside", "?")))
 MEASURE_NAMES = {"ci": "C", "ibs": "IBS", "nodes": "nodes", "pruned_nodes": "nodes, pruned"}
@@ -129,8 +132,7 @@ class Comparison:
 def distance(ours: float, printed: Printed, spread: float) -> float:
     """Return how many standard deviations our mean is from the printed one, less what rounding explains."""
     gap = abs(ours - printed.mean) - printed.rounding
-    # Sums of decimals are off by rounding in binary, too.
-    if gap <= 1e-12:
+    if gap <= SLACK:
         return 0.0
     return gap / spread if spread > 0 else float("inf")
 
@@ -144,7 +146,7 @@ def mark(ours: float, printed: Printed, our_sd: float = float("nan")) -> str:
     if pd.isna(ours) or pd.isna(spread):
         return UNKNOWN
     away = distance(ours, printed, spread)
-    return MARKS[0] if away <= 1 else MARKS[1] if away <= 2 else MARKS[2]
+    return MARKS[0] if away <= 1 + SLACK else MARKS[1] if away <= 2 + SLACK else MARKS[2]
 
 
 def compare(

@@ -14,12 +14,24 @@ from typing import Any
 
 import numpy as np
 
-from dipolar.survival import check_outcome
+from dipolar.survival import Survival, check_outcome
 
 __all__ = ["CoxFit", "fit_cox"]
 
 MAX_STEPS = 50
-TOLERANCE = 1e-9
+TOLERANCE = 1e-12
+WORST_CONDITION = 1e14
+
+# A hazard that changes by more than exp(20) over one standard deviation of a covariate is on its way to infinity.
+MOST_PER_SD = 20.0
+
+NO_MAXIMUM = (
+    "X should leave the partial likelihood a maximum, and it has none: a covariate is constant, a combination of "
+    "others, or separates the early events from the late ones. Drop it."
+)
+
+# Value, gradient, and minus the second derivative.
+Likelihood = tuple[float, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,57 +71,54 @@ def fit_cox(X: Any, y: Any) -> CoxFit:
     X = np.asarray(X, dtype=np.float64)
     X = X - X.mean(axis=0)  # changes neither b nor the likelihood, and keeps exponents small
     coefficients = np.zeros(X.shape[1])
-    value, gradient, information = _partial_likelihood(coefficients, X, outcome.time, outcome.event)
+    state = _partial_likelihood(coefficients, X, outcome)
     for step in range(1, MAX_STEPS + 1):
+        value, gradient, information = state
         direction = _solve(information, gradient)
-        # Half the drop that a quadratic would have: the distance to the maximum, in units of the likelihood.
+        coefficients, state = _climb(coefficients, direction, value, X, outcome)
+        # Half the rise that a quadratic would have; near the maximum the step just made squares what is left.
         if direction @ gradient / 2 <= TOLERANCE * (1 + abs(value)):
-            errors = np.sqrt(np.diag(np.linalg.inv(information)))
-            return CoxFit(coefficients, errors, float(value), step)
-        size = 1.0
-        while True:
-            candidate = coefficients + size * direction
-            new = _partial_likelihood(candidate, X, outcome.time, outcome.event)
-            if new[0] >= value or size < TOLERANCE:
+            if (np.abs(coefficients) * X.std(axis=0) > MOST_PER_SD).any():
                 break
-            size /= 2
-        coefficients, (value, gradient, information) = candidate, new
-    raise ValueError(_no_maximum())
+            errors = np.sqrt(np.diag(np.linalg.inv(state[2])))
+            return CoxFit(coefficients, errors, float(state[0]), step)
+    raise ValueError(NO_MAXIMUM)
 
 
-def _partial_likelihood(
-    coefficients: np.ndarray, X: np.ndarray, time: np.ndarray, event: np.ndarray
-) -> tuple[float, np.ndarray, np.ndarray]:
+def _climb(
+    coefficients: np.ndarray, direction: np.ndarray, value: float, X: np.ndarray, outcome: Survival
+) -> tuple[np.ndarray, Likelihood]:
+    """Go along a direction, half as far where that does not raise the likelihood."""
+    size = 1.0
+    while size > TOLERANCE:
+        candidate = coefficients + size * direction
+        state = _partial_likelihood(candidate, X, outcome)
+        if state[0] >= value:
+            return candidate, state
+        size /= 2
+    return coefficients, _partial_likelihood(coefficients, X, outcome)
+
+
+def _partial_likelihood(coefficients: np.ndarray, X: np.ndarray, outcome: Survival) -> Likelihood:
     """Return the log partial likelihood, its gradient, and minus its second derivative."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        score = X @ coefficients
-        risk = np.exp(score)
-        value, gradient, information = 0.0, np.zeros(X.shape[1]), np.zeros((X.shape[1], X.shape[1]))
-        for t in np.unique(time[event]):
-            at_risk, here = time >= t, (time == t) & event
-            s0 = risk[at_risk].sum()
-            mean = risk[at_risk] @ X[at_risk] / s0
-            square = (risk[at_risk, None] * X[at_risk]).T @ X[at_risk] / s0
-            n_events = here.sum()
-            value += score[here].sum() - n_events * np.log(s0)
-            gradient += X[here].sum(axis=0) - n_events * mean
-            information += n_events * (square - np.outer(mean, mean))
-    # A step that was far too long compares as one that does not raise the likelihood.
-    return (value if np.isfinite(value) else -np.inf), gradient, information
+    score = X @ coefficients
+    value, gradient, information = 0.0, np.zeros(X.shape[1]), np.zeros((X.shape[1], X.shape[1]))
+    for t in np.unique(outcome.time[outcome.event]):
+        at_risk, here = outcome.time >= t, (outcome.time == t) & outcome.event
+        top = score[at_risk].max()
+        risk = np.exp(score[at_risk] - top)  # the largest is 1, so that no sum is 0 or infinite
+        s0 = risk.sum()
+        mean = risk @ X[at_risk] / s0
+        square = (risk[:, None] * X[at_risk]).T @ X[at_risk] / s0
+        n_events = here.sum()
+        value += score[here].sum() - n_events * (np.log(s0) + top)
+        gradient += X[here].sum(axis=0) - n_events * mean
+        information += n_events * (square - np.outer(mean, mean))
+    return float(value), gradient, information
 
 
 def _solve(information: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    try:
-        direction = np.linalg.solve(information, gradient)
-    except np.linalg.LinAlgError as error:
-        raise ValueError(_no_maximum()) from error
-    if not np.isfinite(direction).all() or np.linalg.cond(information) > 1e14:
-        raise ValueError(_no_maximum())
-    return direction
-
-
-def _no_maximum() -> str:
-    return (
-        "X should leave the partial likelihood a maximum, and it has none: a covariate is constant, a combination of "
-        "others, or separates the early events from the late ones. Drop it."
-    )
+    """Return the step of Newton's method."""
+    if not np.isfinite(information).all() or np.linalg.cond(information) > WORST_CONDITION:
+        raise ValueError(NO_MAXIMUM)
+    return np.linalg.solve(information, gradient)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from joblib import effective_n_jobs, parallel_config
@@ -14,12 +14,13 @@ from rich.table import Table as Grid
 
 from dipolar.cli import options
 from dipolar.cli.messages import UserError, counted, suggestion
-from dipolar.cli.reproduction import StudyFiles, grid_of, require_matplotlib
+from dipolar.cli.reproduction import StudyFiles, grid_of
 from dipolar.cli.terminal import Terminal
 from dipolar.studies import STUDIES, Journal, Study, StudyError, Unit, run_units
 from dipolar.studies.runner import pending_units
 from dipolar.studies.session import describe_session, refuse_other_version
 from dipolar.studies.speed import duration
+from dipolar.studies.summary import Results
 
 __all__ = ["reproduce"]
 
@@ -51,6 +52,9 @@ def reproduce(
     scheduler: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster of this scheduler.")
     ] = None,
+    figures: Annotated[
+        bool, typer.Option("--figures/--no-figures", help="Whether to draw, which needs matplotlib.")
+    ] = True,
     seed: options.Seed = 0,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -65,59 +69,55 @@ def reproduce(
         _list(terminal)
         return
     study = _find(name)
+    files = StudyFiles(output, study, figures)
     try:
-        failed = _reproduce(terminal, study, runs, source, model, StudyFiles(output, study), resume, jobs, scheduler,
-                            seed, force=force)  # fmt: skip
+        units = study.units(runs, source, model)
+        files.check(resume=resume, force=force)
+        with _open_journal(files, study, seed, resume=resume) as journal:
+            for note in journal.recorded.notes:
+                terminal.warn(f"{files.results}: {note}")
+            _run(terminal, study, units, journal, seed, jobs, scheduler)
+            recorded = journal.recorded
     except StudyError as error:
         raise UserError(str(error)) from error
-    if failed:
-        raise typer.Exit(FAILED)
-
-
-def _reproduce(
-    terminal: Terminal,
-    study: Study,
-    runs: int | None,
-    source: list[str] | None,
-    model: list[str] | None,
-    files: StudyFiles,
-    resume: bool,
-    jobs: int,
-    scheduler: str | None,
-    seed: int,
-    *,
-    force: bool,
-) -> int:
-    """Run what is missing, write everything, show the tables; return the number of units that failed."""
-    units = study.units(runs, source, model)
-    if study.figures({}):
-        require_matplotlib()
-    files.check(resume=resume, force=force)
-    with _open_journal(files, study, seed, resume=resume) as journal:
-        for note in journal.recorded.notes:
-            terminal.warn(f"{files.results}: {note}")
-        _run(terminal, study, units, journal, seed, jobs, scheduler)
-        results = {unit: journal.recorded.units[unit] for unit in units if unit in journal.recorded.units}
-        failures = {unit: error for unit, error in journal.recorded.failures.items() if unit in set(units)}
-
-    tables = study.tables(results) if results else []
+    results = {unit: recorded.units[unit] for unit in units if unit in recorded.units}
+    failures = {unit: recorded.failures[unit] for unit in units if unit in recorded.failures}
     if results:
-        files.write_tables(tables, results)
-        written = [files.results, files.csv, files.markdown, files.speed]
-        written += files.write_figures(study.figures(results))
-        _show(
-            terminal,
-            study,
-            tables,
-            [*(table for table in tables if table.in_terminal), files.speed_table(results)],
-            written,
-            failures,
-        )
+        _report(terminal, study, files, results, failures)
+    _tell_failures(terminal, failures)
+
+
+def _report(
+    terminal: Terminal, study: Study, files: StudyFiles, results: Results, failures: Mapping[Unit, str]
+) -> None:
+    """Write tables and figures, and show what fits on a terminal."""
+    tables = study.tables(results)
+    written = [files.results, *files.write_tables(tables, results), *files.write_figures(results)]
+    terminal.answer(
+        {
+            "command": "reproduce",
+            "study": study.name,
+            "tables": {table.name: table.frame().to_dict("split", index=False) for table in tables},
+            "files": [str(path) for path in written],
+            "failed": {str(unit): error for unit, error in failures.items()},
+        }
+    )
+    for table in (*tables, files.speed_table(results)):
+        if table.in_terminal:
+            terminal.show(grid_of(table))
+            for note in table.notes:
+                terminal.say(note)
+    for path in written:
+        terminal.say_file("written:", path)
+
+
+def _tell_failures(terminal: Terminal, failures: Mapping[Unit, str]) -> None:
+    """End with a status of its own where units failed."""
     for unit, error in failures.items():
         terminal.warn(f"the unit {unit} failed: {error}")
     if failures:
         terminal.warn(f"{counted(len(failures), 'unit')} failed; --resume tries them again.")
-    return len(failures)
+        raise typer.Exit(FAILED)
 
 
 def _find(name: str) -> Study:
@@ -186,30 +186,6 @@ class _Progress:
         if not self._terminal.err.is_terminal and now - self._last >= SECONDS_BETWEEN_LINES:
             self._last = now
             self._terminal.err.print(text, soft_wrap=True)
-
-
-def _show(
-    terminal: Terminal,
-    study: Study,
-    tables: list[Any],
-    shown: list[Any],
-    written: list[Path],
-    failures: dict[Unit, str],
-) -> None:
-    document = {
-        "command": "reproduce",
-        "study": study.name,
-        "tables": {table.name: table.frame().to_dict("split", index=False) for table in tables},
-        "files": [str(path) for path in written],
-        "failed": {str(unit): error for unit, error in failures.items()},
-    }
-    terminal.answer(document)
-    for table in shown:
-        terminal.show(grid_of(table))
-        for note in table.notes:
-            terminal.say(note)
-    for path in written:
-        terminal.say_file("written:", path)
 
 
 def _list(terminal: Terminal) -> None:
