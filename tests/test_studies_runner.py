@@ -109,6 +109,31 @@ def test_a_slow_task_does_not_hold_back_the_others():
     assert finished[-1] == (0, 1.5)
 
 
+class LostOnce:
+    """A task whose worker is lost the first time."""
+
+    def __init__(self, value):
+        self.value, self.lost = value, False
+
+    def __call__(self):
+        if not self.lost:
+            self.lost = True
+            raise ConnectionError("the worker is gone")
+        return self.value
+
+
+def test_tasks_of_a_lost_worker_are_sent_again_and_the_others_are_not(monkeypatch):
+    calls = []
+    tasks = [delayed(calls.append)(1), delayed(LostOnce(7))(), delayed(calls.append)(2)]
+    with pytest.raises(ConnectionError):
+        list(run_unordered(tasks))
+    calls.clear()
+    monkeypatch.setattr("dipolar.parallel._lost_worker_errors", lambda: (ConnectionError,))
+    tasks[1] = delayed(LostOnce(7))()
+    assert sorted(run_unordered(tasks), key=lambda pair: pair[0]) == [(0, None), (1, 7), (2, None)]
+    assert calls == [1, 2]
+
+
 def test_time_to_go_counts_each_kind_by_its_own_mean():
     slow, quick = [Unit("a", n, "gaussian") for n in range(4)], [Unit("a", n, "linear") for n in range(4)]
     to_go = TimeToGo([*slow, *quick], {}, n_workers=2)
