@@ -12,7 +12,7 @@ from dipolar.metrics import concordance_index, integrated_brier_score
 from dipolar.simulation import simulate
 from dipolar.simulation.paper import DESIGNS as ALL_DESIGNS
 from dipolar.studies import STUDIES, StudyError, Unit, get_study
-from dipolar.studies.comparison import MARKS, READINGS, Comparison, compare, distance, mark
+from dipolar.studies.comparison import MARKS, READINGS, Comparison, compare, distance, mark, reading_table
 from dipolar.studies.models import TREES, paper_models
 from dipolar.studies.oracle import score_truth
 from dipolar.studies.printed import (
@@ -226,7 +226,7 @@ def test_a_comparison_says_which_reading_fits():
     assert comparison(0.90, 0.80).fits() == "scripts"
     assert comparison(0.90, 0.90).fits() == "none"
     other = comparison(0.90, 0.90, 0.81, 0.802)
-    assert other.fits() == "another" and other.remark() == "Fits the Harrell's C, fixed pruning: 0.802."
+    assert other.fits() == "another" and other.remark() == "Fits Harrell's C, fixed pruning: 0.802."
     assert isinstance(other, Comparison) and other.text.n == 5
 
 
@@ -235,6 +235,13 @@ def test_the_first_readings_are_the_texts_and_the_scripts():
     assert len(READINGS["ibs"]) == 12 == len({reading.column for reading in READINGS["ibs"]})
     known = set(value_columns())
     assert all(reading.column in known for readings in READINGS.values() for reading in readings)
+
+
+def test_readings_are_counted_over_all_rows():
+    table = reading_table([comparison(0.80, 0.90), comparison(0.83, 0.80), comparison(0.90, 0.84)])
+    assert table.rows[0] == ["C", "paper's C, bootstrap pruning", "1", "1", "1"]
+    assert table.rows[1] == ["C", "paper's C, fixed pruning", "1", "1", "1"]
+    assert table.rows[2][2:] == ["0", "0", "3"] and len(table.rows) == 4
 
 
 def test_sizes_have_one_reading():

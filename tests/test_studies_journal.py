@@ -3,10 +3,11 @@
 import errno
 import gzip
 import json
+import zlib
 
 import pytest
 
-from dipolar.studies.journal import Journal, read_journal
+from dipolar.studies.journal import Journal, Recorded, read_journal
 from dipolar.studies.unit import StudyError, Unit, seed_of
 
 HEADER = {"study": "toy", "seed": 0, "settings": {"models": {"linear": {"alpha": 2.8}}, "folds": 5}}
@@ -77,16 +78,24 @@ def test_cut_off_anywhere_it_goes_on_from_there(written, tmp_path):
         assert not again.notes and list(again.units) == UNITS and again.header["study"] == "toy"
 
 
+def checked(document):
+    """A line with its checksum."""
+    body = json.dumps(document).encode()
+    return body[:-1] + f',"crc":{zlib.crc32(body)}}}'.encode()
+
+
 @pytest.mark.parametrize(
     ("broken", "why"),
     [
         (b'{"unit": ["plane", 0, "lin', "Unterminated string"),
-        (b'{"unit": ["plane", 0.5, "linear"]}', "does not name a unit"),
         (b'{"unit": ["plane", 0, "linear"], "value": NaN}', "NaN is not JSON"),
         (b"[1, 2]", "not a JSON object"),
         (b"\xff\xfe\x00", "not text"),
-        (b'{"value": 1}', "'unit'"),
         (b"", "Expecting value"),
+        (b'{"unit": ["plane", 0, "linear"]}', "its checksum is wrong"),
+        (b'{"unit": ["plane", 0, "linear"], "crc": "x"}', "its checksum is wrong"),
+        (checked({"unit": ["plane", 0.5, "linear"]}), "does not name a unit"),
+        (checked({"value": 1}), "'unit'"),
     ],
 )
 def test_a_broken_line_is_told_by_its_number_and_costs_its_own_unit(written, broken, why):
@@ -98,10 +107,30 @@ def test_a_broken_line_is_told_by_its_number_and_costs_its_own_unit(written, bro
     assert len(recorded.notes) == 1 and recorded.notes[0].startswith("line 5 ") and why in recorded.notes[0]
 
 
+def test_no_changed_byte_goes_unnoticed(written):
+    lines = written.read_bytes().splitlines(keepends=True)
+    for place in range(len(lines[5]) - 1):
+        changed = bytearray(lines[5])
+        changed[place] ^= 1
+        recorded = Recorded(header={"version": 2})
+        recorded.add_line(6, bytes(changed[:-1]))
+        assert not recorded.units and recorded.notes
+
+
+def test_files_without_checksums_are_read_and_continued(written):
+    lines = [json.loads(line) for line in written.read_bytes().splitlines()]
+    lines[0]["version"] = 1
+    old = [json.dumps({name: value for name, value in line.items() if name != "crc"}) for line in lines]
+    written.write_text("\n".join(old) + "\n")
+    with Journal.resume(written, HEADER) as journal:
+        assert list(journal.recorded.units) == UNITS and not journal.recorded.notes
+        journal.add_unit(Unit("plane", 9, "truth"), {"seconds": {}})
+    assert len(read_journal(written).units) == len(UNITS) + 1
+
+
 def test_of_a_repeated_unit_the_first_counts(written):
-    document = {"unit": ["plane", 0, "linear"], "value": 77, "seconds": {}}
     with open(written, "ab") as stream:
-        stream.write(json.dumps(document).encode() + b"\n")
+        stream.write(checked({"unit": ["plane", 0, "linear"], "value": 77, "seconds": {}}) + b"\n")
     recorded = read_journal(written)
     assert recorded.units[UNITS[0]]["value"] == 0.5
     assert recorded.notes == ["line 9 repeats the unit plane 0 linear; the first one counts"]

@@ -48,9 +48,7 @@ class StudyFiles:
         return self.folder / f"{self.study.name}-speed.md"
 
     def picture(self, name: str, suffix: str) -> Path:
-        """A study that is a figure has one, which needs no name of its own."""
-        stem = self.study.name if self.study.needs_figures else f"{self.study.name}-{name}"
-        return self.folder / f"{stem}{suffix}"
+        return self.folder / f"{self.study.picture_stem(name)}{suffix}"
 
     def check(self, *, resume: bool, force: bool) -> None:
         """Refuse before the work what could not be written after it, and what would be overwritten."""

@@ -18,6 +18,7 @@ from dipolar.metrics.brier import VARIANTS
 from dipolar.studies.models import TREES
 from dipolar.studies.printed import MEASURES, Printed, reasons
 from dipolar.studies.table import Table, mean_and_sd, number
+from dipolar.studies.trial import THRESHOLDS
 
 __all__ = [
     "MARKS",
@@ -29,6 +30,7 @@ __all__ = [
     "distance",
     "long_frame",
     "mark",
+    "reading_table",
 ]
 
 MARKS = ("within 1 SD", "within 2 SD", "outside")
@@ -49,9 +51,12 @@ class Reading(NamedTuple):
     column: str  # of the frame of trials
 
 
+WHOSE = {"graf": "Graf's", "paper": "paper's", "authors": "scripts'"}
+
+
 def _brier_readings() -> list[Reading]:
     return [
-        Reading(f"{variant} IBS of {rows} rows, {rule} pruning", f"{rule}.{prefix}ibs_{variant}")
+        Reading(f"{WHOSE[variant]} IBS of {rows} rows, {rule} pruning", f"{rule}.{prefix}ibs_{variant}")
         for rule in ("bootstrap", "fixed")
         for rows, prefix in (("test", ""), ("training", "train_"))
         for variant in VARIANTS
@@ -72,7 +77,11 @@ READINGS: Mapping[str, tuple[Reading, ...]] = {
     ),
     "ibs": _first(_brier_readings(), "bootstrap.ibs_paper", "fixed.train_ibs_authors"),
     "nodes": (Reading("unpruned", "grown.nodes"),),
-    "pruned_nodes": (Reading("bootstrap pruning", "bootstrap.nodes"), Reading("fixed pruning", "fixed.nodes")),
+    "pruned_nodes": (
+        Reading("bootstrap pruning", "bootstrap.nodes"),
+        Reading("fixed pruning", "fixed.nodes"),
+        *(Reading(f"price {price:g}", f"nodes_at_{price:g}") for price in THRESHOLDS),
+    ),
 }
 
 
@@ -125,7 +134,7 @@ class Comparison:
         missed = self.text.mark != MARKS[0]
         told = [reason.text for reason in reasons() if reason.applies(self.printed) and (missed or reason.always)]
         if self.fits() == "another" and (other := self._nearest_other()):
-            told.append(f"Fits the {other.reading.name}: {_digits_of(self.printed, other.mean)}.")
+            told.append(f"Fits {other.reading.name}: {_in_digits(self.printed, other.mean)}.")
         return " ".join(told)
 
 
@@ -213,6 +222,21 @@ def comparison_table(
     return Table("comparison", title, columns, rows, notes, left=3, texts=names, wide=frozenset(["remark"]))
 
 
+def reading_table(comparisons: Sequence[Comparison]) -> Table:
+    """Return how many printed numbers each reading fits: what the authors did shows in what fits most of them."""
+    rows = []
+    for measure, readings in READINGS.items():
+        of_measure = [comparison for comparison in comparisons if comparison.printed.measure == measure]
+        for place, reading in enumerate(readings):
+            marks = Counter(comparison.ours[place].mark for comparison in of_measure)
+            if marks:
+                rows.append([MEASURE_NAMES[measure], reading.name, *(str(marks[mark]) for mark in MARKS)])
+    notes = [
+        "Every way to compute a measure, the text's first and the scripts' second, and how near the printed ones are."
+    ]
+    return Table("readings", "What fits", ["measure", "reading", *MARKS], rows, notes)
+
+
 def long_frame(comparisons: Iterable[Comparison]) -> pd.DataFrame:
     """Return one row for each printed number and each reading of it."""
     rows = [
@@ -246,7 +270,7 @@ def _rank(order: Sequence[str], source: str, row: Printed) -> tuple[int, int, in
     return order.index(source), TREES.index(row.model), MEASURES.index(row.measure)
 
 
-def _digits_of(printed: Printed, value: float) -> str:
+def _in_digits(printed: Printed, value: float) -> str:
     return number(value, 3 if printed.measure in ("ci", "ibs") else 2)
 
 

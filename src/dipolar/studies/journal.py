@@ -1,13 +1,13 @@
 """The results file: JSON lines, only ever appended to, readable whatever interrupted the writing.
 
-    {"format": "dipolar-study", "version": 1, "study": ..., "seed": ..., "settings": ...}      the first line
+    {"format": "dipolar-study", "version": 2, "study": ..., "seed": ..., "settings": ...}      the first line
     {"session": {"dipolar": ..., "numpy": ..., "jobs": ...}}                                   one for each run
     {"unit": ["planar-2", 0, "linear"], ..., "seconds": ..., "wall": ...}                      one for each unit
     {"failed": ["planar-2", 1, "rbf"], "error": "..."}                                         a unit that raised
 
 A line is there once its newline is: what follows the last newline was cut off by a kill or a full disk, and is removed
-before anything is appended. Lines that cannot be read are counted, told with their numbers, and cost their own unit
-only.
+before anything is appended. Every line ends with a checksum of what is before it. Lines that were damaged or changed
+are told with their numbers, and cost their own unit only.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
+from zlib import crc32
 
 from dipolar.studies.unit import StudyError, Unit
 
@@ -30,7 +31,8 @@ except ImportError:  # no such thing as a lock of this kind here
 
 __all__ = ["Journal", "Recorded", "read_journal"]
 
-FORMAT, VERSION = "dipolar-study", 1
+# Files of version 1 have no checksums; they are read and continued.
+FORMAT, VERSION, READABLE = "dipolar-study", 2, (1, 2)
 
 # How many differences of the settings an error names.
 DIFFERENCES_SHOWN = 3
@@ -53,7 +55,11 @@ class Recorded:
             document = _parse(line)
             if number == 1:
                 self.header = _check_header(document)
-            elif "session" in document:
+            if self.header["version"] > 1 or "crc" in document:
+                _check_sum(line, document.pop("crc", None))
+            if number == 1:
+                return
+            if "session" in document:
                 self.sessions.append(dict(document["session"]))
             elif "failed" in document:
                 self._add_failure(_read_unit(document["failed"]), str(document["error"]))
@@ -194,7 +200,8 @@ class Journal:
 
 
 def _line(document: Mapping[str, Any]) -> bytes:
-    return json.dumps(document, separators=(",", ":"), allow_nan=False, ensure_ascii=False).encode() + b"\n"
+    body = json.dumps(document, separators=(",", ":"), allow_nan=False, ensure_ascii=False).encode()
+    return body[:-1] + f',"crc":{crc32(body)}}}\n'.encode()
 
 
 def _parse(line: bytes) -> dict[str, Any]:
@@ -205,6 +212,11 @@ def _parse(line: bytes) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise ValueError("it is not a JSON object")
     return document
+
+
+def _check_sum(line: bytes, found: Any) -> None:
+    if found != crc32(line.rpartition(b',"crc":')[0] + b"}"):
+        raise ValueError("its checksum is wrong")
 
 
 def _refuse_constant(name: str) -> None:
@@ -221,8 +233,8 @@ def _read_unit(value: Any) -> Unit:
 def _check_header(document: dict[str, Any]) -> dict[str, Any]:
     if document.get("format") != FORMAT:
         raise ValueError(f"its format is {document.get('format')!r}, not {FORMAT!r}")
-    if document.get("version") != VERSION:
-        raise ValueError(f"its version is {document.get('version')!r}, and this program reads {VERSION}")
+    if document.get("version") not in READABLE:
+        raise ValueError(f"its version is {document.get('version')!r}, and this program reads {READABLE}")
     return document
 
 

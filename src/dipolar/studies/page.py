@@ -6,7 +6,7 @@ Run `python -m dipolar.studies.page FOLDER PAGE`; figures go to `images` beside 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from dipolar.studies.catalogue import STUDIES
@@ -50,7 +50,7 @@ def page_text(folder: Path) -> str:
     files = find_results(folder)
     recorded = {name: read_journal(path) for name, path in files.items()}
     results = {name: _in_order(STUDIES[name], found) for name, found in recorded.items()}
-    parts = [INTRODUCTION, _summary(results)]
+    parts = [INTRODUCTION, *_summary(results)]
     parts += [_section(STUDIES[name], recorded[name], results[name]) for name in files]
     missing = [f"`{name}`" for name in STUDIES if name not in files]
     if missing:
@@ -67,13 +67,8 @@ def write_page(folder: Path, page: Path) -> None:
     for name, path in find_results(folder).items():
         study = STUDIES[name]
         for figure, draw in study.figures(_in_order(study, read_journal(path))).items():
-            target = page.parent / "images" / picture_name(study, figure)
+            target = page.parent / "images" / f"{study.picture_stem(figure)}.png"
             draw().savefig(target, dpi=100, metadata={"Software": None}, bbox_inches="tight")
-
-
-def picture_name(study: Study, figure: str) -> str:
-    """Return the name of a figure's file beside the page."""
-    return f"{study.name}-{figure}.png".replace("fig-", "reproduced-")
 
 
 def _in_order(study: Study, recorded: Recorded) -> Results:
@@ -84,7 +79,7 @@ def _in_order(study: Study, recorded: Recorded) -> Results:
     return {unit: recorded.units[unit] for unit in ranked}
 
 
-def _summary(results: dict[str, Results]) -> str:
+def _summary(results: dict[str, Results]) -> list[str]:
     """Return how many printed numbers come out, and how fast the simulations went."""
     rows = []
     for name, found in results.items():
@@ -101,7 +96,7 @@ def _summary(results: dict[str, Results]) -> str:
     simulated = [found for name, found in results.items() if name.startswith("sim-")]
     if simulated:
         parts.append(speed_table(simulated, STUDIES["sim-p2"].default_runs).markdown())
-    return "\n".join(parts)
+    return parts
 
 
 def _counts(comparisons: Iterable[Comparison]) -> list[str]:
@@ -114,19 +109,34 @@ def _counts(comparisons: Iterable[Comparison]) -> list[str]:
 def _section(study: Study, recorded: Recorded, results: Results) -> str:
     """Return a study: how it was run, its figures, its tables."""
     parts = [f"## {study.title}", _how(study, recorded, results)]
-    parts += [f"![{study.title}](images/{picture_name(study, figure)})" for figure in study.figures(results)]
+    parts += [f"![{study.title}](images/{study.picture_stem(figure)}.png)" for figure in study.figures(results)]
     parts += [table.markdown(level=3).rstrip() for table in study.tables(results)]
     return "\n\n".join(parts) + "\n"
 
 
 def _how(study: Study, recorded: Recorded, results: Results) -> str:
     """Return command, duration and versions."""
-    runs = max((unit.replicate for unit in results), default=0) + 1
-    command = f"dipolar reproduce {study.name}" + (f" --runs {runs}" if study.default_runs else "")
     versions = list(dict.fromkeys(versions_text(session) for session in recorded.sessions))
     failed = f" {len(recorded.failures)} units failed." if recorded.failures else ""
-    took = f"{len(results)} units in {duration(wall_seconds(results))} on a clock"
-    return f"`{command}`: {took}.{failed} {'; then '.join(versions)}."
+    took = f"{len(results)} units in {duration(wall_seconds(results))}"
+    return f"`{_command(study, recorded, results)}`: {took}.{failed} {'; then '.join(versions)}."
+
+
+def _command(study: Study, recorded: Recorded, results: Results) -> str:
+    """Return a command that makes these results."""
+    words = ["dipolar", "reproduce", study.name]
+    if study.default_runs:
+        words += ["--runs", str(max((unit.replicate for unit in results), default=0) + 1)]
+    words += _choice("--source", study.sources, {unit.source for unit in results})
+    models = tuple(dict.fromkeys(model for source in study.sources for model in study.models_of(source)))
+    words += _choice("--model", models, {unit.model for unit in results})
+    jobs = max((session.get("jobs", 1) for session in recorded.sessions), default=1)
+    return " ".join([*words, "--jobs", str(jobs)])
+
+
+def _choice(option: str, known: Sequence[str], used: set[str]) -> list[str]:
+    """Return the options that choose some of the known names, and nothing where all are used."""
+    return [] if used == set(known) else [word for name in known if name in used for word in (option, name)]
 
 
 if __name__ == "__main__":

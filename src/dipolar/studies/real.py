@@ -9,7 +9,7 @@ import pandas as pd
 from sklearn.model_selection import StratifiedKFold
 
 from dipolar.datasets import load_dataset
-from dipolar.studies.comparison import Comparison, compare, comparison_table, long_frame
+from dipolar.studies.comparison import Comparison, compare, comparison_table, long_frame, reading_table
 from dipolar.studies.models import TREES, Model, paper_models
 from dipolar.studies.printed import printed_real
 from dipolar.studies.score_tables import all_scores_table, threshold_table
@@ -84,6 +84,7 @@ class RealStudy(Study):
     def tables(self, results: Results) -> list[Table]:
         return [
             comparison_table(self.comparisons(results), "Printed and reproduced", "data", remark=REMARK),
+            reading_table(self.comparisons(results)),
             all_scores_table(results, "data"),
             threshold_table(results, "data"),
         ]

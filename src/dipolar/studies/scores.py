@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,9 +57,11 @@ def concordances(y: np.ndarray, paper_risk: np.ndarray, risk: np.ndarray) -> lis
         return [paper, _defined(concordance_index, y, risk)]
 
 
-def brier_scores(y_train: np.ndarray, y: np.ndarray, curves: Any) -> list[float | None]:
-    """Return the integrated Brier score in its three variants."""
-    return [_defined(integrated_brier_score, y_train, y, curves, variant=variant) for variant in VARIANTS]
+def brier_scores(
+    y_train: np.ndarray, y: np.ndarray, curves: Any, variants: Sequence[str] = VARIANTS
+) -> list[float | None]:
+    """Return the integrated Brier score in its variants."""
+    return [_defined(integrated_brier_score, y_train, y, curves, variant=variant) for variant in variants]
 
 
 def _defined(metric: Callable[..., float], *args: Any, **options: Any) -> float | None:

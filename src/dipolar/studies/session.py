@@ -45,4 +45,4 @@ def versions_text(session: Mapping[str, Any]) -> str:
     """Return the versions of a session in one line."""
     names = ("dipolar", "python", *PACKAGES)
     told = ", ".join(f"{name} {session[name]}" for name in names if name in session)
-    return f"{told}; {session.get('jobs')} workers on {session.get('cores')} cores ({session.get('processor')})"
+    return f"{told}; {session.get('jobs')} at a time on {session.get('cores')} cores, {session.get('processor')}"

@@ -117,7 +117,7 @@ class SigmaFigure(Study):
             "scripts compute, which recycle the vector of means down the columns.",
         ]
         columns = ["sigma^2 by", "times", "printed", "sigma^2", "rows left + right", "log-rank", "rank"]
-        return [Table("widths", self.title, columns, rows, notes)]
+        return [Table("widths", "The first split", columns, rows, notes)]
 
     def figures(self, results: Results) -> dict[str, Callable[[], Figure]]:
         return {"sigma": _draw}

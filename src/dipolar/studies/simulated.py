@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from dipolar.simulation import simulate
-from dipolar.studies.comparison import Comparison, compare, comparison_table, long_frame
+from dipolar.studies.comparison import Comparison, compare, comparison_table, long_frame, reading_table
 from dipolar.studies.models import TREES, TRUTH, Model, paper_models
 from dipolar.studies.oracle import score_truth
 from dipolar.studies.printed import printed_simulations
@@ -86,6 +86,7 @@ class SimulationStudy(Study):
     def tables(self, results: Results) -> list[Table]:
         return [
             comparison_table(self.comparisons(results), "Printed and reproduced", "design"),
+            reading_table(self.comparisons(results)),
             all_scores_table(results, "design"),
             threshold_table(results, "design"),
             size_table(results, "design"),

@@ -112,7 +112,7 @@ class SplitFigure(Study):
             "that side in them.",
         ]
         columns = ["panel", "eta", "median AUC", "found", "long-lived"]
-        return [Table("surfaces", self.title, columns, rows, notes)]
+        return [Table("surfaces", "How often the shape is found", columns, rows, notes)]
 
     def frame(self, results: Results) -> pd.DataFrame:
         rows = [

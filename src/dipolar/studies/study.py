@@ -63,6 +63,10 @@ class Study(ABC):
         """Return functions that draw, by name; they need matplotlib."""
         return {}
 
+    def picture_stem(self, figure: str) -> str:
+        """Return the name of a figure's file; a study that is a figure has one, which needs no name of its own."""
+        return self.name if self.needs_figures else f"{self.name}-{figure}"
+
     def replicates(self, source: str, runs: int | None) -> int:
         """Return how many replicates of a source there are."""
         return self.default_runs or 1 if runs is None else runs

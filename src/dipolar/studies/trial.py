@@ -116,8 +116,8 @@ def _score_path(tree: Any, train: Rows, test: Rows) -> list[list[float | None]]:
 def _score_member(tree: Any, train: Rows, test: Rows) -> list[float | None]:
     medians = tree.predict_median(test.X, unreached="mean")
     curves = tree.predict_survival_function(test.X)
-    graf = brier_scores(train.y, test.y, curves)[0]
-    return [tree.n_leaves_, *concordances(test.y, -medians, tree.predict(test.X)), graf]
+    graf = brier_scores(train.y, test.y, curves, ["graf"])
+    return [tree.n_leaves_, *concordances(test.y, -medians, tree.predict(test.X)), *graf]
 
 
 def average_trials(trials: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
