@@ -104,6 +104,8 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         Its kappa, and its mean score over the folds.
     best_index_ : int
         Its row in `cv_results_`.
+    refit_time_ : float
+        Seconds that fitting it to all rows took.
     cv_results_ : DataFrame
         One row per candidate: its parameters, `eta`, mean, standard deviation (`std_test_...`) and single values of
         each score, mean number of leaves and mean seconds to fit.
@@ -183,7 +185,9 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         self.cv_results_ = _tabulate(families, kappas, depths, paths, self.scorer_names_, len(folds))
         self._choose(families, depths)
         chosen = clone(template).set_params(**self.best_params_)
+        start = time.perf_counter()
         self.best_estimator_ = chosen.fit(self._with_names(checked), outcome, weight)
+        self.refit_time_ = time.perf_counter() - start
         return self
 
     # Prediction is the chosen tree's.

@@ -18,6 +18,7 @@ from dipolar.cli.commands.fit import fit
 from dipolar.cli.commands.plot import plot
 from dipolar.cli.commands.predict import predict
 from dipolar.cli.commands.report import report
+from dipolar.cli.commands.reproduce import reproduce
 from dipolar.cli.commands.simulate import simulate
 from dipolar.cli.messages import UserError
 from dipolar.cli.terminal import say_error
@@ -97,5 +98,5 @@ def dipolar(
     """
 
 
-for command in (fit, predict, evaluate, report, plot, datasets, simulate):
+for command in (fit, predict, evaluate, report, plot, datasets, simulate, reproduce):
     app.command()(command)
