@@ -104,12 +104,14 @@ def plain_axes(ax: Axes, *, size: float = SMALL_SIZE) -> None:
     ax.tick_params(labelsize=size, color=GREY, labelcolor=INK, width=0.8, length=0.35 * size, pad=0.3 * size)
 
 
-def quiet(ax: Axes, *, x: str | None = None, y: str | None = None) -> None:
+def quiet(ax: Axes, *, x: str | None = None, y: str | None = None, title: str | None = None) -> None:
     """Label axes in the common look."""
     if x is not None:
         ax.set_xlabel(legible(x), fontsize=TEXT_SIZE, color=INK, family=font_families(x))
     if y is not None:
         ax.set_ylabel(legible(y), fontsize=TEXT_SIZE, color=INK, family=font_families(y))
+    if title is not None:
+        ax.set_title(legible(title), fontsize=TEXT_SIZE + 1, color=INK, family=font_families(title))
 
 
 def ordered_colors(values: Sequence[float] | np.ndarray) -> list[Any]:
