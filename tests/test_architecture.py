@@ -148,7 +148,7 @@ def test_the_rules_catch_what_they_forbid(tmp_path, monkeypatch):
 
 PROBE = """
 import json, sys
-import dipolar
+from dipolar import *
 from numba.core.dispatcher import Dispatcher
 
 dispatchers = {
@@ -190,8 +190,24 @@ def test_studies_load_neither_matplotlib_nor_the_terminal():
     assert not (RIM_PACKAGES | NEVER_AT_IMPORT) & set(ast.literal_eval(done.stdout))
 
 
+def test_importing_the_package_alone_loads_nothing():
+    """So that the command line can answer Ctrl-C from the start."""
+    code = "import sys; before = set(sys.modules); import dipolar.cli; print(sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    loaded = {name.split(".")[0] for name in ast.literal_eval(done.stdout)}
+    assert "dipolar" in loaded and not loaded & {"numpy", "numba", "scipy", "sklearn", "pandas", "joblib"}
+
+
+def test_public_names_are_there():
+    assert set(dipolar.__all__) <= set(dir(dipolar))
+    for name in dipolar.__all__:
+        assert getattr(dipolar, name).__name__ == name
+    with pytest.raises(AttributeError, match="module 'dipolar' has no attribute 'DipoleTree'"):
+        dipolar.DipoleTree  # noqa: B018
+
+
 def test_importing_loads_neither_data_sets_nor_designs():
-    code = "import sys, dipolar; print([name for name in sys.modules if name.startswith('dipolar.')])"
+    code = "import sys\nfrom dipolar import *\nprint([name for name in sys.modules if name.startswith('dipolar.')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     loaded = {name.split(".")[1] for name in ast.literal_eval(done.stdout)}
     assert not loaded & set(RIM)

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from dipolar import __version__
+from dipolar.cli import INTERRUPTED
 from dipolar.cli.commands.datasets import datasets
 from dipolar.cli.commands.evaluate import evaluate
 from dipolar.cli.commands.fit import fit
@@ -24,7 +25,7 @@ from dipolar.cli.terminal import say_error
 
 __all__ = ["app"]
 
-BAD_INPUT, INTERRUPTED, OUR_FAULT = 2, 130, 70
+BAD_INPUT, OUR_FAULT = 2, 70
 
 # Typer's own refusals, of a class that it does not export.
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
