@@ -183,6 +183,13 @@ def test_importing_loads_no_optional_package(after_import):
     assert not (RIM_PACKAGES | NEVER_AT_IMPORT) & ours
 
 
+def test_studies_load_neither_matplotlib_nor_the_terminal():
+    code = "import sys, numba, pandas, sklearn.svm; before = set(sys.modules); import dipolar.studies; "
+    code += "print(sorted({name.split('.')[0] for name in set(sys.modules) - before}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert not (RIM_PACKAGES | NEVER_AT_IMPORT) & set(ast.literal_eval(done.stdout))
+
+
 def test_importing_the_package_alone_loads_nothing():
     """So that the command line can answer Ctrl-C from the start."""
     code = "import sys; before = set(sys.modules); import dipolar.cli; print(sorted(set(sys.modules) - before))"
@@ -197,13 +204,6 @@ def test_public_names_are_there():
         assert getattr(dipolar, name).__name__ == name
     with pytest.raises(AttributeError, match="module 'dipolar' has no attribute 'DipoleTree'"):
         dipolar.DipoleTree  # noqa: B018
-
-
-def test_studies_load_neither_matplotlib_nor_the_terminal():
-    code = "import sys, numba, pandas, sklearn.svm; before = set(sys.modules); import dipolar.studies; "
-    code += "print(sorted({name.split('.')[0] for name in set(sys.modules) - before}))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
-    assert not (RIM_PACKAGES | NEVER_AT_IMPORT) & set(ast.literal_eval(done.stdout))
 
 
 def test_importing_loads_neither_data_sets_nor_designs():

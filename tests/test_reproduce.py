@@ -246,7 +246,8 @@ def test_remission_folds(tmp_path):
     assert frame["printed_sd"].isna().all() and frame["sds_away"].notna().all()
 
 
-def test_figures(tmp_path):
+def test_figures(tmp_path, monkeypatch):
+    monkeypatch.setattr("dipolar.plotting.surface_plot.STEPS", 50)
     reproduce("fig-sigma", "-o", tmp_path)
     reproduce("fig-remission", "-o", tmp_path)
     reproduce("fig-splits", "--runs", 1, "--source", "linear", "-o", tmp_path)

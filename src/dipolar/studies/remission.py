@@ -55,8 +55,10 @@ def remission_models() -> dict[str, Model]:
 def fit_remission_tree(name: str, rule: str = "fixed") -> Any:
     """Return a tree on all rows, pruned by one of the two rules."""
     model = remission_models()[name]
-    tree = model.make(REGION_SEED).fit(*load_remission(return_X_y=True))
-    return tree.prune(model.fixed_alpha) if rule == "fixed" else tree
+    X, y = load_remission(return_X_y=True)
+    if rule == "fixed":
+        return model.make(REGION_SEED, pruning=None).fit(X, y).prune(model.fixed_alpha)
+    return model.make(REGION_SEED).fit(X, y)
 
 
 class RemissionStudy(Study):

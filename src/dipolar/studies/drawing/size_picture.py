@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from dipolar.plotting.style import GREY, SERIES, SMALL_SIZE, plain_axes, quiet
+from dipolar.plotting.style import GREY, INK, SERIES, SMALL_SIZE, TEXT_SIZE, plain_axes, quiet
 from dipolar.studies.models import TREES
 from dipolar.studies.sizes import PATH_SCORES
 from dipolar.studies.summary import Results, truth_frame
@@ -36,7 +36,7 @@ def draw_sizes(sizes: pd.DataFrame, results: Results) -> Figure:
                 level = float(truth.loc[source, score])
                 axis.axhline(level, color=GREY, linewidth=1.0, linestyle=(0, (4, 2)), zorder=0, label="true hazard")
             quiet(axis, y=LABELS[score])
-        quiet(row[1], title=source)
+        row[1].set_title(source, fontsize=TEXT_SIZE + 1, color=INK)
     for axis in axes[-1]:
         quiet(axis, x="mean number of leaves")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False)
