@@ -159,9 +159,7 @@ def prepare(X: pd.DataFrame, train: np.ndarray) -> np.ndarray:
     factors, numbers = list(X.columns[is_factor]), list(X.columns[~is_factor])
     X = X.assign(**{name: X[name].astype(object).where(X[name].notna(), "missing").astype(str) for name in factors})
     one_hot = OneHotEncoder(drop="first", sparse_output=False, handle_unknown="ignore", min_frequency=5)
-    encoder = ColumnTransformer(
-        [("numbers", SimpleImputer(strategy="median"), numbers), ("factors", one_hot, factors)]
-    )
+    encoder = ColumnTransformer([("numbers", SimpleImputer(strategy="median"), numbers), ("factors", one_hot, factors)])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         values = make_pipeline(encoder, StandardScaler()).fit(X.iloc[train]).transform(X)
