@@ -155,7 +155,7 @@ def load(name: str) -> tuple[pd.DataFrame, np.ndarray]:
 
 def prepare(X: pd.DataFrame, train: np.ndarray) -> np.ndarray:
     """Numbers for all rows, by what the training rows teach."""
-    is_factor = X.dtypes.map(lambda kind: not pd.api.types.is_numeric_dtype(kind) or kind == bool)
+    is_factor = X.dtypes.map(lambda kind: not pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind))
     factors, numbers = list(X.columns[is_factor]), list(X.columns[~is_factor])
     X = X.assign(**{name: X[name].astype(object).where(X[name].notna(), "missing").astype(str) for name in factors})
     one_hot = OneHotEncoder(drop="first", sparse_output=False, handle_unknown="ignore", min_frequency=5)
@@ -182,7 +182,7 @@ def run_unit(name: str, repeat: int, fold: int, learner: str) -> dict:
             model = learners()[learner]().fit(values[train], y[train])
             record["fit"] = round(time.process_time() - start, 3)
             record |= score(model, values[test], y[train], y[test])
-        except Exception as error:  # noqa: BLE001 - any failure of a rival is a result
+        except Exception as error:  # any failure of a learner is a result
             record["failure"] = f"{type(error).__name__}: {error}"[:120]
             record |= {"fit": round(time.process_time() - start, 3), "C": 0.5, "Uno": 0.5, "leaves": None}
             record["IBS"] = null_score(y[train], y[test])
@@ -236,8 +236,8 @@ def run(names: list[str], repeats: int, jobs: int) -> None:
             file.write(json.dumps(record) + "\n")
             file.flush()
             minutes = (time.perf_counter() - start) / 60
-            print(f"\r{count} of {len(todo)} units, {minutes:.1f} min", end="", flush=True)
-    print()
+            if count % 20 == 0 or count == len(todo):
+                print(f"{count} of {len(todo)} units, {minutes:.1f} min", flush=True)
 
 
 def read() -> list[dict]:
@@ -278,12 +278,11 @@ def write_table() -> None:
     records = complete(pd.DataFrame(read()))
     n_sets = records["data"].nunique()
     repeats = records.groupby("data")["repeat"].nunique()
+    n_repeats = str(repeats.min()) if repeats.min() == repeats.max() else f"{repeats.min()} to {repeats.max()}"
     lines = [
         "# Accuracy",
         "",
-        f"`python benchmarks/accuracy.py`: {repeats.min()} to {repeats.max()} times 5-fold cross-validation on {n_sets} data sets, defaults only."
-        if repeats.min() < repeats.max()
-        else f"`python benchmarks/accuracy.py`: {repeats.min()} times 5-fold cross-validation on {n_sets} data sets, defaults only.",
+        f"`python benchmarks/accuracy.py`: {n_repeats} times 5-fold cross-validation on {n_sets} data sets, defaults only.",
         f"{versions()}.",
         "",
         "Mean ranks (1 is best), with means over the data sets, and seconds of one fit on average:",

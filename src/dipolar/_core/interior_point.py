@@ -72,10 +72,10 @@ def interior_point(
 ):
     """Minimise the node problem; returns the number of steps.
 
-    `solution` (w, b) and `scores` start as zeros and end as the solution; `hinge` is overwritten, and `hinge[PRICE]` ends
-    as the dual one. The arrays between `hinge` and `solution` are scratch. Stops when the complementarity gap and the unmet linear
-    conditions are below `tol` times the objective, when the optimum is seen to lie above `enough`, when steps no
-    longer help, or after `max_iter` steps.
+    `solution` (w, b) and `scores` start as zeros and end as the solution; `hinge` is overwritten, and `hinge[PRICE]`
+    ends as the dual one. The arrays between `hinge` and `solution` are scratch. Stops when the complementarity gap and
+    the unmet linear conditions are below `tol` times the objective, when the optimum is seen to lie above `enough`,
+    when steps no longer help, or after `max_iter` steps.
     """
     rank, n = columns.shape
     residual, direction, column = vectors[0], vectors[1], vectors[2]
