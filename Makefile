@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types tests plain-python figures bench clean
+.PHONY: demo test lint types tests plain-python figures reproduce bench clean
 
 demo: $(VENV)/.installed-demo  ## fit a bundled data set, print its leaves, score the four trees, write a page
 	$(BIN)/dipolar fit whas500 --report whas500.html --force
@@ -28,6 +28,15 @@ figures: $(VENV)/.installed-test  ## draw the pictures of the documentation agai
 	$(BIN)/python examples/plot_split_detection.py
 	$(BIN)/python examples/plot_tree.py
 	$(BIN)/python examples/plot_kappa_path.py
+
+# Replicates of each simulated design; the paper has 1000.
+RUNS ?= 100
+JOBS ?= -1
+
+reproduce: $(VENV)/.installed-test  ## the paper's tables and figures; takes hours, may be stopped and started again
+	for study in sim-p2 sim-p4 sim-p7; do $(BIN)/dipolar reproduce $$study --runs $(RUNS) --jobs $(JOBS) --output results --resume || exit 1; done
+	for study in remission real fig-splits fig-remission fig-kappa fig-sigma; do $(BIN)/dipolar reproduce $$study --jobs $(JOBS) --output results --resume || exit 1; done
+	$(BIN)/python -m dipolar.studies.page results docs/reproduction.md
 
 bench: $(VENV)/.installed-test  ## the measured figures of docs/benchmarks.md; takes a while
 	$(BIN)/python benchmarks/node_solver.py --output benchmarks/results/node_solver.md

@@ -45,7 +45,7 @@ def main() -> None:
     curved = DipoleSurvivalTree(kernel="quadratic", standardize=True, max_depth=2).fit(pair, y)
     save(plot_tree(curved, X=pair, time_label="days"), "tree_pictures")
     large = LogRankSurvivalTree(max_leaf_nodes=40, min_samples_leaf=5).fit(X, y)
-    save(plot_tree(large, time_label="days"), "tree_large", dpi=55)
+    save(plot_tree(large, time_label="days"), "tree_large", dpi=80)
     save(plot_kappa_path(tune(X, y))[0], "kappa_path")
 
 

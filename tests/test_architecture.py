@@ -30,8 +30,12 @@ LAYERS = (
 
 # What surrounds the models. It may import all of them and they import none of it; matplotlib and the packages of the
 # terminal live here only.
-RIM = ("datasets", "simulation", "plotting", "report", "cli", "__main__")
+RIM = ("datasets", "simulation", "plotting", "report", "studies", "cli", "__main__")
 RIM_PACKAGES = {"matplotlib", "typer", "rich", "click"}
+
+# Inside the rim, too, some things are further out than others: nothing knows the command line, and the command line
+# alone knows the studies.
+OUTER = {"cli": {"cli", "__main__"}, "studies": {"studies", "cli"}}
 
 # The one exception: `tree.to_html` opens the report, inside the method, so that importing the tree does not load it.
 DOORS = {("tree/estimator.py", "report")}
@@ -118,6 +122,12 @@ def test_compiled_code_knows_numpy_and_numba_only(path):
     assert own_units(path) <= {"_core"}
 
 
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_outermost_parts_are_not_imported(path):
+    for outer, allowed in OUTER.items():
+        assert unit_of(path) in allowed or outer not in own_units(path)
+
+
 def test_the_rules_catch_what_they_forbid(tmp_path, monkeypatch):
     """The checks above pass on this package; here is one that they refuse."""
     (tmp_path / "_core").mkdir()
@@ -139,7 +149,7 @@ def test_the_rules_catch_what_they_forbid(tmp_path, monkeypatch):
 
 PROBE = """
 import json, sys
-import dipolar
+from dipolar import *
 from numba.core.dispatcher import Dispatcher
 
 dispatchers = {
@@ -174,8 +184,31 @@ def test_importing_loads_no_optional_package(after_import):
     assert not (RIM_PACKAGES | NEVER_AT_IMPORT) & ours
 
 
+def test_studies_load_neither_matplotlib_nor_the_terminal():
+    code = "import sys, numba, pandas, sklearn.svm; before = set(sys.modules); import dipolar.studies; "
+    code += "print(sorted({name.split('.')[0] for name in set(sys.modules) - before}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert not (RIM_PACKAGES | NEVER_AT_IMPORT) & set(ast.literal_eval(done.stdout))
+
+
+def test_importing_the_package_alone_loads_nothing():
+    """So that the command line can answer Ctrl-C from the start."""
+    code = "import sys; before = set(sys.modules); import dipolar.cli; print(sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    loaded = {name.split(".")[0] for name in ast.literal_eval(done.stdout)}
+    assert "dipolar" in loaded and not loaded & {"numpy", "numba", "scipy", "sklearn", "pandas", "joblib"}
+
+
+def test_public_names_are_there():
+    assert set(dipolar.__all__) <= set(dir(dipolar))
+    for name in dipolar.__all__:
+        assert getattr(dipolar, name).__name__ == name
+    with pytest.raises(AttributeError, match="module 'dipolar' has no attribute 'DipoleTree'"):
+        dipolar.DipoleTree  # noqa: B018
+
+
 def test_importing_loads_neither_data_sets_nor_designs():
-    code = "import sys, dipolar; print([name for name in sys.modules if name.startswith('dipolar.')])"
+    code = "import sys\nfrom dipolar import *\nprint([name for name in sys.modules if name.startswith('dipolar.')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     loaded = {name.split(".")[1] for name in ast.literal_eval(done.stdout)}
     assert not loaded & set(RIM)

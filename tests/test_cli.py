@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import warnings
 import zipfile
 from pathlib import Path
@@ -436,6 +437,86 @@ def test_an_interrupted_command_says_so_in_one_line(tmp_path):
         stdout, stderr = running.communicate(timeout=60)
     assert (running.returncode, stdout, stderr) == (130, "", "error: interrupted.\n")
     assert not output.exists()
+
+
+def test_every_command_that_reads_rows_takes_a_sheet(tmp_path):
+    patients = pd.read_csv(write_patients(tmp_path / "patients.csv"))
+    book, model = tmp_path / "book.xlsx", tmp_path / "m.dipolar"
+    with pd.ExcelWriter(book) as file:
+        pd.DataFrame({"note": ["read me"]}).to_excel(file, sheet_name="notes", index=False)
+        patients.to_excel(file, sheet_name="patients", index=False)
+    sheet = ("--sheet", "patients")
+    assert "time" in refused("fit", book, *QUICK)
+    fitted = json.loads(dipolar("fit", book, *QUICK, *sheet, "-o", model, "--json").stdout)
+    assert fitted["data"]["rows"] == 60 and "sheet 'patients'" in fitted["notes"]
+    predicted = json.loads(dipolar("predict", model, book, *sheet, "--json").stdout)
+    assert len(predicted["predictions"]) == 60
+    evaluated = json.loads(dipolar("evaluate", book, *sheet, *QUICK, "--folds", 2, "--json").stdout)
+    assert evaluated["data"]["rows"] == 60
+    page = tmp_path / "m.html"
+    assert dipolar("report", model, "--data", book, *sheet, "-o", page).exit_code == 0 and page.exists()
+    assert "Give them with --data" in refused("report", model, *sheet, "-o", tmp_path / "n.html")
+
+
+INTERRUPTED_WHILE_LOADING = """
+import os, signal, sys
+
+class Interrupter:
+    def find_spec(self, name, *_):
+        if name == sys.argv[1]:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupter())
+from dipolar.cli import main
+assert sys.argv[1] not in sys.modules
+sys.argv = ["dipolar", "--version"]
+main()
+"""
+
+
+@pytest.mark.parametrize("module", ["numpy", "sklearn.base", "typer"])
+def test_a_command_that_is_interrupted_while_it_loads_says_so_in_one_line(module):
+    command = [sys.executable, "-c", INTERRUPTED_WHILE_LOADING.replace("sys.argv[1]", repr(module))]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: interrupted.\n")
+
+
+def test_interrupts_are_ignored_where_the_caller_ignores_them():
+    """As under nohup."""
+    code = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n" + INTERRUPTED_WHILE_LOADING
+    command = [sys.executable, "-c", code.replace("sys.argv[1]", "'typer'")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def living(session):
+    """The processes of a session that have not ended."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            pid, rest = stat.parent.name, stat.read_text().rpartition(")")[2].split()
+        except OSError:  # it has just ended
+            continue
+        if int(rest[3]) == session and rest[0] != "Z":
+            found.append(int(pid))
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs a list of processes")
+def test_an_interrupt_ends_the_workers_too():
+    """Ctrl-C reaches every process of the terminal; the command waits until it has two workers and more."""
+    command = [sys.executable, "-m", "dipolar", "evaluate", "leuksurv", "--jobs", "2"]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, start_new_session=True, **streams) as running:
+        while running.poll() is None and len(living(running.pid)) < 3:
+            time.sleep(0.05)
+        os.killpg(running.pid, signal.SIGINT)
+        stdout, stderr = running.communicate(timeout=60)
+    assert (running.returncode, stdout, stderr) == (130, "", "error: interrupted.\n")
+    patience = time.monotonic() + 10
+    while living(running.pid) and time.monotonic() < patience:
+        time.sleep(0.05)
+    assert living(running.pid) == []
 
 
 KILLED_WHILE_WRITING = """

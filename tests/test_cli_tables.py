@@ -134,6 +134,53 @@ def test_excel_reads_the_first_sheet_and_mixed_columns(tmp_path):
     assert any("'patients'" in note for note in table.notes)
 
 
+@pytest.fixture
+def book(tmp_path):
+    """An Excel file of four sheets: notes, a table, one whose name is a number, and an empty one."""
+    path = tmp_path / "book.xlsx"
+    with pd.ExcelWriter(path) as file:
+        pd.DataFrame({"note": ["read me"]}).to_excel(file, sheet_name="notes", index=False)
+        pd.DataFrame({"time": [1, 2], "x": [3, 4]}).to_excel(file, sheet_name="patients", index=False)
+        pd.DataFrame({"time": [5], "x": [6]}).to_excel(file, sheet_name="1", index=False)
+        pd.DataFrame().to_excel(file, sheet_name="empty", index=False)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("sheet", "columns", "note"),
+    [
+        (None, ["note"], "sheet 'notes', the first of 4; --sheet takes another"),
+        ("patients", ["time", "x"], "sheet 'patients'"),
+        ("2", ["time", "x"], "sheet 'patients'"),
+        ("1", ["time", "x"], "sheet '1'"),
+    ],
+)
+def test_sheets_by_name_and_number(book, sheet, columns, note):
+    table = read_table(book, sheet=sheet)
+    assert list(table.columns) == columns and table.notes == [note]
+    assert len(table) == (2 if "patients" in note else 1)
+
+
+@pytest.mark.parametrize(
+    ("sheet", "message"),
+    [
+        ("patient", r"has no sheet 'patient'. Did you mean 'patients'\?"),
+        ("5", "has no sheet '5'. It has 'notes', 'patients', '1', 'empty'"),
+        ("0", "has no sheet '0'. It has"),
+        ("empty", "the sheet 'empty' is empty. Name another one: --sheet 'notes'"),
+    ],
+)
+def test_sheets_that_cannot_be_read(book, sheet, message):
+    with pytest.raises(UserError, match=message):
+        read_table(book, sheet=sheet)
+
+
+def test_only_excel_files_have_sheets(tmp_path):
+    for data in (write(tmp_path, "time,x\n1,2\n"), "remission"):
+        with pytest.raises(UserError, match="--sheet chooses a sheet of an Excel file"):
+            read_table(data, sheet="1")
+
+
 def test_infinite_numbers_and_lists_of_a_parquet_file(tmp_path):
     frame = pd.DataFrame({"time": [1, 2, 3], "event": [0, 1, 1], "x": [1.0, np.inf, 3.0], "l": [[1], [2], None]})
     frame.to_parquet(tmp_path / "data.parquet")

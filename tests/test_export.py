@@ -3,6 +3,8 @@
 import json
 import math
 import re
+from decimal import Decimal
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -18,7 +20,7 @@ from dipolar.curves import life_table
 from dipolar.datasets import load_whas500
 from dipolar.tree.confidence import confidence_limits
 from dipolar.tree.export import export_dot, export_text, to_dict
-from dipolar.tree.rules import shorten
+from dipolar.tree.rules import shorten, shorten_names, threshold_texts
 
 STRANGE = ["<script>alert(1)</script>", 'a "quoted" \\name', "two\nlines\tand tabs", "x" * 80, "🫀 💊"]
 WIDTHS = (8, 12, 20, 33, 60, 120)
@@ -151,13 +153,46 @@ def test_rules_are_as_short_as_asked_for_and_on_one_line(tree, names, width):
 def test_short_rules_keep_what_matters(trees):
     names = [f"a long name of covariate number {column}" for column in range(5)]
     axis = trees["axis"].tree_.splits
-    threshold = f"<= {axis.threshold[0]:.6g}"
-    assert axis.rule(0, names, 25).endswith(threshold)
+    assert axis.rule(0, names, 60).endswith(f"<= {axis.threshold[0]:.6g}")
+    assert axis.rule(0, names, 25).endswith(f"<= {axis.threshold[0]:.4g}")
     for kind in ("linear", "quadratic", "rbf"):
         splits = trees[kind].tree_.splits
         shares = splits.feature_shares(0, 5)
         plain = ["v", "w", "x", "y", "z"]
         assert plain[int(np.argmax(shares))] in splits.rule(0, plain, 30)
+
+
+@pytest.mark.parametrize("width", [*range(1, 40), None])
+def test_thresholds_are_whole_at_any_width(trees, width):
+    """Rounded, or left out, but never cut."""
+    names = ["heart rate", "pressure", "body mass index", "gender", "complications"]
+    splits = trees["axis"].tree_.splits
+    for node in split_nodes(trees["axis"]):
+        shown = re.findall(r"\d[\d.]*", splits.rule(node, names, width))
+        assert shown in ([], *([f"{splits.threshold[node]:.{digits}g}"] for digits in (6, 4, 3)))
+        assert shown or width < 20
+
+
+@given(st.integers(-99999, 99999), st.integers(1, 2000), st.integers(0, 6))
+def test_rounded_thresholds_part_the_same_values(low, gap, decimals):
+    """Values on a grid of decimals, and the threshold half-way between neighbours `low` and `low + gap` of them."""
+    unit = 10.0**-decimals
+    low, high = round(low * unit, decimals), round((low + gap) * unit, decimals)
+    threshold = (low + high) / 2
+    texts = threshold_texts(threshold)
+    assert all(len(shorter) < len(longer) for longer, shorter in pairwise(texts))
+    for text in texts:
+        shown = Decimal(text)
+        last_digit = 10.0 ** (Decimal(repr(threshold)).adjusted() + 1 - len(shown.as_tuple().digits))
+        if high - low >= 1.0001 * last_digit or float(text) == threshold:
+            assert low <= float(text) < high
+
+
+def test_halves_are_rounded_down():
+    assert threshold_texts(1235.5) == ["1235.5", "1235"]
+    assert threshold_texts(-1235.5) == ["-1235.5", "-1236"]
+    assert threshold_texts(0.2497244) == ["0.249724", "0.2497", "0.25"]
+    assert threshold_texts(0.0) == ["0"]
 
 
 def test_missing_values_are_in_the_rule():
@@ -400,3 +435,15 @@ def test_names_of_the_training_data_are_used():
     y = survival_outcome(np.arange(20.0, 0.0, -1.0), np.ones(20, bool))
     assert export_text(LogRankSurvivalTree(max_depth=1).fit(X, y)).startswith("age <= ")
     assert export_text(LogRankSurvivalTree(max_depth=1).fit(X.to_numpy(), y)).startswith("x0 <= ")
+
+
+@given(st.lists(st.text("ab 1", min_size=1, max_size=40), min_size=2, max_size=6, unique=True), st.integers(6, 32))
+def test_different_names_stay_different_when_they_are_cut(names, width):
+    short = shorten_names(names, width)
+    assert len(set(short)) == len(names)
+    assert all(len(text) <= width for text in short)
+
+
+def test_names_with_long_common_beginnings_and_ends_show_where_they_differ():
+    names = [f"time since the {word} dose of the first study drug" for word in ("first", "second", "third")]
+    assert shorten_names(names, 20) == ["…ince the first dos…", "…ince the second do…", "…ince the third dos…"]

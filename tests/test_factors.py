@@ -40,7 +40,7 @@ def test_features_reproduce_the_centred_kernel(name, X):
     gram = kernel.block(X, X)
     np.testing.assert_allclose(factor.features.mean(axis=0), 0.0, atol=1e-9)
     np.testing.assert_allclose(factor.features @ factor.features.T, centred(gram), atol=1e-8 * np.abs(gram).max())
-    assert factor.features.flags.c_contiguous
+    assert factor.features.flags.f_contiguous
 
 
 @given(st.sampled_from(KERNELS), rows(), st.integers(0, 100))
@@ -114,8 +114,10 @@ def test_the_residual_is_what_is_left_out_and_within_the_tolerance(tol):
 
 
 @pytest.mark.parametrize("max_rank", [1, 7, 64, 65, 130])
-def test_the_rank_has_a_limit(max_rank):
+@pytest.mark.parametrize("few_rows", [0, 400])
+def test_the_rank_has_a_limit(max_rank, few_rows, monkeypatch):
     """Also where storage for the columns grows, at 64 and 128."""
+    monkeypatch.setattr(factors, "FEW_ROWS", few_rows)
     X = RNG.normal(size=(300, 4))
     kernel = kernel_of("laplacian", X)
     factor = factorise(kernel, X, tol=0.0, max_rank=max_rank)
@@ -125,6 +127,19 @@ def test_the_rank_has_a_limit(max_rank):
         factor.triangle @ factor.triangle.T, kernel.block(X, X)[np.ix_(factor.basis, factor.basis)]
     )
     assert 0 < factor.residual < 1
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian", "sigmoid"])
+@pytest.mark.parametrize("tol", [1e-1, 1e-3, 1e-6])
+def test_the_whole_matrix_and_its_columns_give_the_same_factor(name, tol, monkeypatch):
+    X = RNG.normal(size=(150, 3))
+    kernel = kernel_of(name, X)
+    whole = factorise(kernel, X, tol=tol)
+    monkeypatch.setattr(factors, "FEW_ROWS", 0)
+    by_columns = factorise(kernel, X, tol=tol)
+    np.testing.assert_array_equal(whole.basis, by_columns.basis)
+    np.testing.assert_allclose(whole.features, by_columns.features, atol=1e-8)
+    assert whole.residual == pytest.approx(by_columns.residual, rel=1e-6, abs=1e-12)
 
 
 def test_each_distinct_row_enters_the_basis_once():

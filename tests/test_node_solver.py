@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipolar._core.interior_point import middle_intercept
-from dipolar.node_svm.problem import NodeProblem, SolverStatus, node_criterion
-from dipolar.node_svm.reorientation import SplitStatus, SvmSettings, settle
+from dipolar._core.certificate import middle_intercept
+from dipolar.node_svm import interior_point
+from dipolar.node_svm.problem import NodeProblem, SolverStatus, least_value, node_criterion
+from dipolar.node_svm.reorientation import SplitStatus, SvmSettings, best_optimum, settle
 from dipolar.node_svm.solvers import solve
 from tests.reference.node_problem import KERNELS, make_problem, solve_with_clarabel
 
@@ -90,9 +91,64 @@ def test_criterion_never_increases(seed, kernel, eta, init):
         assert solve(again).primal >= settled.criterion_path[-1] * (1 - 1e-6)
 
 
+def orientations(seed, kernel, eta):
+    """The same node under a dozen orientations."""
+    problem, X, _, dipoles = case(seed, kernel, eta)
+    noise = np.random.RandomState(seed).normal(size=(12, len(X)))
+    starts = noise + np.arange(-2, 10)[:, None] * X[:, 0] / X.std()
+    pulls = (dipoles.orient(scores) for scores in starts)
+    return [NodeProblem(problem.features, *pull, problem.kappa, problem.margin) for pull in pulls]
+
+
+@pytest.mark.parametrize(("seed", "kernel", "eta"), CASES[::7])
+def test_the_best_orientation_is_found_without_solving_all(seed, kernel, eta):
+    problems = orientations(seed, kernel, eta)
+    optima = [solve(problem).primal for problem in problems]
+    settings = SvmSettings(problems[0].kappa, problems[0].margin)
+    problem, solution = best_optimum(problems, settings)
+    assert solution.status is SolverStatus.OPTIMAL
+    assert solution.primal == pytest.approx(min(optima), rel=1e-9)
+    assert problem is problems[int(np.argmin(optima))]
+    for problem, optimum in zip(problems, optima, strict=True):
+        assert least_value(problem) <= optimum * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("blas_rank", [1, 1000])
+@pytest.mark.parametrize(("seed", "kernel", "eta"), CASES[3::23])
+def test_a_solve_is_given_up_with_a_proof_or_not_at_all(seed, kernel, eta, blas_rank, monkeypatch):
+    monkeypatch.setattr(interior_point, "BLAS_RANK", blas_rank)
+    given_up = 0
+    for problem in orientations(seed, kernel, eta):
+        whole = solve(problem)
+        for share in (0.5, 0.9, 0.999, 1.0, 1.001, 2.0):
+            enough = share * whole.primal
+            part = solve(problem, enough=enough)
+            if part.status is SolverStatus.OPTIMAL:
+                assert part.primal == pytest.approx(whole.primal, rel=1e-6)
+            else:
+                assert enough < part.dual <= whole.primal * (1 + 1e-9)
+                assert part.iterations < whole.iterations
+                given_up += 1
+    assert given_up > 10
+
+
+def test_compiled_loops_and_blas_agree(monkeypatch):
+    for each in CASES[::11]:
+        problem, *_ = case(*each)
+        solutions = []
+        for blas_rank in (1, 1000):
+            monkeypatch.setattr(interior_point, "BLAS_RANK", blas_rank)
+            solutions.append(solve(problem))
+        first, second = solutions
+        assert first.primal == pytest.approx(second.primal, rel=1e-8)
+        # The objective is strongly convex in w: a gap bounds the distance to the optimum.
+        apart = sum(np.sqrt(2 * (each.primal - each.dual)) for each in solutions)
+        assert np.linalg.norm(first.weights - second.weights) <= apart
+
+
 def test_a_gap_that_is_too_large_is_told_and_true():
     """An ill-conditioned problem: whatever the status, the optimum lies between the two values of the certificate."""
-    problem, X, _, dipoles = case(0, "polynomial", 8)
+    problem, X, _, dipoles = case(0, "polynomial", 6)
     problem = NodeProblem(problem.features, *dipoles.orient(np.zeros(len(X))), problem.kappa, problem.margin)
     solution = solve(problem, tol=1e-12)
     assert solution.status is SolverStatus.INACCURATE
@@ -172,5 +228,5 @@ def test_intercept_is_the_middle_of_the_best_ones(data):
     kinks = np.unique(np.concatenate((1 - scores[upward > 0], -1 - scores[downward > 0])))
     losses = np.array([loss(b) for b in kinks])
     best = kinks[losses <= losses.min() + 1e-9]
-    found = middle_intercept(scores, np.argsort(scores), np.concatenate((upward, downward)))
+    found = middle_intercept(scores, np.argsort(scores), upward, downward, 1.0)
     assert found == pytest.approx(0.5 * (best[0] + best[-1]))

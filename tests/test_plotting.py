@@ -28,9 +28,10 @@ from matplotlib.transforms import Bbox
 from sklearn.model_selection import GridSearchCV
 
 from dipolar import DipoleSurvivalTree, DipoleSurvivalTreeCV, DipoleSVM, LogRankSurvivalTree
-from dipolar.datasets import load_whas500
+from dipolar.datasets import load_leuksurv, load_whas500
 from dipolar.metrics import calibration_curve, logrank_test
 from dipolar.plotting import (
+    glyphs,
     plot_calibration,
     plot_importance,
     plot_kappa_path,
@@ -39,8 +40,9 @@ from dipolar.plotting import (
     plot_split_surface,
     plot_tree,
 )
-from dipolar.plotting.style import legible
-from dipolar.plotting.text_fit import Box, Ruler
+from dipolar.plotting.glyphs import GLUE, font_families, legible
+from dipolar.plotting.style import ink_of, ordered_colors
+from dipolar.plotting.text_fit import GOOD_BREAKS, Box, Ruler, fit_text
 from dipolar.plotting.tree_layout import lay_out_down, lay_out_right, preferred_size, shape_of
 
 IMAGES = Path(__file__).parent / "images"
@@ -175,7 +177,7 @@ def test_collisions_are_found():
 
 
 def words(ax):
-    return " ".join(text.get_text().replace("\n", " ").replace("\N{NO-BREAK SPACE}", " ") for text in ax.findobj(Text))
+    return " ".join(text.get_text().replace("\n", " ").replace(GLUE, " ") for text in ax.findobj(Text))
 
 
 @pytest.mark.parametrize("n_leaves", [1, 2, 3, 8, 40])
@@ -217,6 +219,90 @@ def test_long_and_strange_names_are_clear(data, kernel, orientation):
     ax = plot_tree(tree.fit(X, y), orientation=orientation)
     texts = assert_tree_is_clear(ax)
     assert min(text.get_fontsize() for text, _ in texts) >= 5.5, "readable"
+
+
+# Numbers on their lines
+
+NUMBER = re.compile(r"[-+]?\d[\d.]*(?:e[-+]?\d+)?")
+
+
+@pytest.fixture(scope="module")
+def places():
+    """Covariates with fifteen decimals."""
+    X, y = load_leuksurv(return_X_y=True, covariates="all")
+    return X[:400], y[:400]
+
+
+def lines_in_frames(ax):
+    """The lines of text in every frame, from the top."""
+    texts = [(text, box) for text, box in visible_texts(ax.figure) if text.axes is ax]
+    for patch in ax.findobj(FancyBboxPatch):
+        frame = patch.get_window_extent()
+        inside = [(text, box) for text, box in texts if frame.x0 < box.x0 and box.x1 < frame.x1
+                  and frame.y0 < box.y0 and box.y1 < frame.y1]  # fmt: skip
+        yield [text.get_text() for text, _ in sorted(inside, key=lambda pair: -pair[1].y1)]
+
+
+def numbers_in(text):
+    return [float(number) for number in NUMBER.findall(text.replace(GLUE, " ").replace("- ", "-").replace("+ ", "+"))]
+
+
+@pytest.mark.parametrize("kernel", [None, "linear", "rbf"])
+@pytest.mark.parametrize("n_leaves", [2, 8, 20, 40])
+def test_numbers_are_never_broken(places, kernel, n_leaves):
+    size = {"max_leaf_nodes": n_leaves, "min_samples_leaf": 3}
+    tree = (
+        LogRankSurvivalTree(**size)
+        if kernel is None
+        else DipoleSurvivalTree(kernel=kernel, kappa=0.1, standardize=True, max_rank=30, random_state=0, **size)
+    ).fit(*places)
+    names = list(places[0])
+    ax = plot_tree(tree)
+    texts = assert_tree_is_clear(ax)
+    assert min(text.get_fontsize() for text, _ in texts) >= 5.5, "readable"
+    told = []
+    for *rule, _ in lines_in_frames(ax):
+        # Each line is read alone; a number that goes on in the next line would be read as two others.
+        told.append([number for line in rule for number in numbers_in(line)])
+        assert not any(re.search(rf"[-+<>≤]{GLUE}?$", line) for line in rule), "a sign stands before its number"
+    rules = [
+        [numbers_in(tree.tree_.splits.rule(int(node), names, width)) for width in (None, 160, 110, 80, 60, 45, 32, 24)]
+        for node in np.flatnonzero(tree.tree_.is_split)
+    ]
+    assert len(told) == len(rules) > 0
+    for numbers in told:
+        assert any(numbers in ways for ways in rules), f"{numbers} are in no rule"
+
+
+def test_text_is_set_smaller_before_a_word_is_broken_and_broken_before_it_is_cut():
+    ruler = WRAPPING_RULER
+    text = f"ycoord{GLUE}≤{GLUE}0.249724"
+    width = ruler.width(text, 9)
+    whole, smaller, broken = (
+        fit_text(ruler, Box(0, 0, share * width, 0.4), [text, "short"], size=9, smallest=7) for share in (1, 0.9, 0.7)
+    )
+    assert whole.lines == smaller.lines == [text]
+    assert whole.size == 9 > smaller.size >= 7
+    assert broken.lines == ["ycoord", f"≤{GLUE}0.249724"] and broken.size == 9
+    assert fit_text(ruler, Box(0, 0, 0.7 * width, 0.16), [text, "short"], size=9, smallest=7).lines == ["short"]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("blood_pressure_lying", ["blood_", "pressure_", "lying"]),
+        ("bloodPressureLying", ["blood", "Pressure", "Lying"]),
+        ("blood.pressure-lying", ["blood.", "pressure-", "lying"]),
+        (f"+{GLUE}0.1234{GLUE}pressure", [f"+{GLUE}0.1234", "pressure"]),
+        (f"pressure{GLUE}<{GLUE}-1.2e-05", ["pressure", f"<{GLUE}-1.2e-05"]),
+        ("年齢年齢年齢年齢年齢", ["年齢年齢年", "齢年齢年齢"]),
+    ],
+)
+def test_words_are_broken_where_a_part_ends(text, lines):
+    # As if all characters were equally wide: a line takes eleven, or five that are twice as wide.
+    ruler = Ruler(mpl.figure.Figure())
+    ruler._character = lambda character: 0.2 if character < "\u3000" else 0.4
+    assert ruler.wrap(text, ruler.width("pressure_<<", 9), 9, GOOD_BREAKS) == lines
 
 
 def test_trees_in_parts_of_figures_and_under_layout_engines(trees):
@@ -338,8 +424,10 @@ def test_boxes_never_touch_and_lines_pass_between_them(tree, orientation, wider,
 
 def test_characters_that_the_font_lacks_are_spelled_out():
     assert legible("age ≥ 40 é") == "age ≥ 40 é"
-    assert legible("🫀 rate") == ":anatomical heart: rate"
-    assert legible("年") == "U+5E74"
+    assert legible("🫀 rate") == f":anatomical{GLUE}heart: rate"
+    assert legible("🩺💉") == ":stethoscope: :syringe:"
+    assert legible("🇩🇪💉👍🏽") == f"DE :syringe: :thumbs{GLUE}up{GLUE}sign:"
+    assert legible("年齢") == "U+5E74 U+9F62"
     assert legible("a\N{VARIATION SELECTOR-17}b") == "ab"
     assert legible("$x^2$") == r"\$x^2\$"
     figure = plt.figure()
@@ -353,6 +441,66 @@ def test_characters_that_the_font_lacks_are_spelled_out():
 def test_another_font_is_asked_for_its_own_characters():
     with mpl.rc_context({"font.family": ["no such font", "DejaVu Sans Mono"]}):
         assert legible("年 é") == "U+5E74 é"
+
+
+@pytest.fixture
+def emoji_font(tmp_path):
+    """A font of the name that is looked for, with one glyph, as if it were installed."""
+    from fontTools.fontBuilder import FontBuilder
+    from fontTools.pens.ttGlyphPen import TTGlyphPen
+
+    pen = TTGlyphPen(None)
+    for step, corner in ((pen.moveTo, (0, 0)), (pen.lineTo, (0, 900)), (pen.lineTo, (900, 0))):
+        step(corner)
+    pen.closePath()
+    builder = FontBuilder(1000)
+    builder.setupGlyphOrder([".notdef", "heart"])
+    builder.setupCharacterMap({ord("🫀"): "heart"})
+    builder.setupGlyf({".notdef": TTGlyphPen(None).glyph(), "heart": pen.glyph()})
+    builder.setupHorizontalMetrics({".notdef": (500, 0), "heart": (1000, 0)})
+    builder.setupHorizontalHeader(ascent=900, descent=-100)
+    builder.setupNameTable({"familyName": "Noto Emoji", "styleName": "Regular"})
+    builder.setupOS2(sTypoAscender=900, usWinAscent=900, usWinDescent=100)
+    builder.setupPost()
+    builder.save(tmp_path / "NotoEmoji.ttf")
+    manager = mpl.font_manager.fontManager
+    installed = list(manager.ttflist)
+    manager.addfont(tmp_path / "NotoEmoji.ttf")
+    for cached in (glyphs._family_of, glyphs._font_file):
+        cached.cache_clear()
+    yield
+    manager.ttflist = installed
+    for cached in (glyphs._family_of, glyphs._font_file, manager._findfont_cached):
+        cached.cache_clear()
+
+
+def test_an_emoji_font_is_used_where_there_is_one(emoji_font, data, tmp_path):
+    assert legible("🫀 rate 💊") == "🫀 rate :pill:"
+    assert font_families("rate") == [*mpl.rcParams["font.family"]]
+    assert font_families("🫀 rate") == [*mpl.rcParams["font.family"], "Noto Emoji"]
+    assert Ruler(plt.figure()).width("🫀", 10) == pytest.approx(1.04 * 10 / 72, rel=0.05), "as wide as its glyph"
+    X, y = data
+    tree = LogRankSurvivalTree(max_leaf_nodes=4).fit(X.set_axis([f"🫀 {name}" for name in X], axis=1), y)
+    ax = plot_tree(tree)
+    assert_tree_is_clear(ax)
+    assert "🫀" in words(ax)
+    assert "🫀" in words(plot_importance(tree))
+    for suffix in ("png", "pdf", "svg"):
+        ax.figure.savefig(tmp_path / f"tree.{suffix}")  # a missing glyph would be a warning
+
+
+def test_names_of_leaves_can_be_read_on_white():
+    def luminance(color):
+        return sum(
+            share * (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4)
+            for share, c in zip((0.2126, 0.7152, 0.0722), color)
+        )
+
+    for color in ordered_colors(range(9)):
+        ink = ink_of(color)
+        assert 1.05 / (luminance(ink) + 0.05) >= 4.5
+        is_dark = 1.05 / (luminance(color[:3]) + 0.05) >= 4.5
+        assert not is_dark or ink == pytest.approx(color[:3])
 
 
 def test_the_ruler_measures_what_is_drawn():
@@ -370,6 +518,21 @@ def test_wrapping_loses_nothing_and_stays_inside(text, width):
     lines = ruler.wrap(text.replace("$", r"\$"), width, 9)
     assert "".join(lines).replace(" ", "") == text.replace("$", r"\$").replace(" ", "")
     assert all(ruler.width(line, 9) <= width or len(line.replace("\\", "").strip()) <= 1 for line in lines)
+
+
+PARTS = st.sampled_from(
+    ["age", " ", GLUE, "_", "<", "-", "+", "0.249724", "-1.5e-07", "12", "1,234.5", "(57%)", "aB.c"]
+)
+
+
+@given(st.lists(PARTS, max_size=12), st.floats(0.1, 1.0))
+@settings(max_examples=100)
+def test_wrapping_breaks_no_number(parts, width):
+    text = "".join(parts)
+    lines = WRAPPING_RULER.wrap(text, width, 9)
+    assert re.sub(rf"[ {GLUE}]", "", "".join(lines)) == re.sub(rf"[ {GLUE}]", "", text)
+    whole = [number for word in text.split(" ") for number in NUMBER.findall(word)]
+    assert [number for line in lines for number in NUMBER.findall(line.replace(" ", "\n"))] == whole
 
 
 WRAPPING_RULER = Ruler(mpl.figure.Figure())
@@ -469,7 +632,7 @@ def test_regions_are_the_leaves(curved, plane):
 def test_other_covariates_are_held_where_the_title_says(linear, data):
     X, y = data
     ax = plot_split_surface(linear, X, y, features=["bmi", "hr"], fixed={"chf": 1})
-    title = ax.get_title().replace("\n", " ")
+    title = ax.get_title().replace("\n", " ").replace(GLUE, " ")
     assert title == f"where diasbp = {X['diasbp'].median():.4g}, gender = 0, chf = 1"
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("bmi", "hr")
     mesh = ax.collections[0]
@@ -479,6 +642,18 @@ def test_other_covariates_are_held_where_the_title_says(linear, data):
     grid[["bmi", "hr"]] = ((corners[:-1, :-1] + corners[1:, 1:]) / 2).reshape(-1, 2)
     positions = np.searchsorted(linear.tree_.leaves, linear.apply(grid))
     assert (np.asarray(mesh.get_array()).ravel() == positions).mean() > 0.999
+
+
+def test_of_many_covariates_the_important_ones_and_those_asked_for_are_told():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 12))
+    tree = LogRankSurvivalTree(max_leaf_nodes=6, min_samples_leaf=5).fit(X, rng.exponential(np.exp(X[:, 3] - X[:, 7])))
+    importance = np.argsort(-tree.feature_importances_, kind="stable")
+    fixed = {int(column): 0.5 for column in importance[[-1, -2]]}
+    title = plot_split_surface(tree, X, np.ones(120), fixed=fixed).get_title().replace("\n", " ").replace(GLUE, " ")
+    told = {int(column) for column in re.findall(r"x(\d+) =", title)}
+    assert told == {*map(int, importance[2:6]), *fixed}
+    assert title.count("= 0.5") == 2 and title.endswith("4 others at the median")
 
 
 def test_rows_are_dots_and_triangles(curved, plane):
@@ -555,6 +730,18 @@ def test_kappa_path_draws_scores_and_spreads():
             lengths = [segment[1, 1] - segment[0, 1] for segment in bars.get_segments()]
             np.testing.assert_allclose(lengths, 2 * rows[f"std_test_{score}"])
     assert_nothing_collides(axes[0].figure)
+
+
+def test_spreads_of_many_values_of_eta_are_bands():
+    eta = np.linspace(-8, 4, 25)
+    table = pd.DataFrame({"kernel": "linear", "eta": eta, "mean_test_auc": eta / 20, "std_test_auc": 0.1})
+    (ax,) = plot_kappa_path(table)
+    assert not ax.containers and len(ax.collections) == 1
+    corners = ax.collections[0].get_paths()[0].vertices
+    for value in eta:
+        here = corners[np.isclose(corners[:, 0], value), 1]
+        np.testing.assert_allclose([here.min(), here.max()], [value / 20 - 0.1, value / 20 + 0.1])
+    np.testing.assert_allclose(ax.lines[0].get_xydata(), np.column_stack([eta, eta / 20]))
 
 
 def test_kappa_path_takes_searches(plane):
@@ -640,6 +827,15 @@ def test_importance(linear, data):
     assert_nothing_collides(long.figure)
     with pytest.raises(ValueError, match="max_features must be an integer"):
         plot_importance(linear, max_features=0)
+
+
+def test_importance_counts_what_it_does_not_draw(trees, linear):
+    shares = trees[2].feature_importances_
+    assert np.count_nonzero(shares) == 1
+    ax = plot_importance(trees[2])
+    assert len(ax.patches) == 1 and ax.get_xlabel().endswith("(not shown: 4 without any)")
+    assert plot_importance(linear, max_features=2).get_xlabel().endswith("(not shown: 3 smaller)")
+    assert "not shown" not in plot_importance(linear).get_xlabel()
 
 
 def test_a_tree_without_splits_has_no_importance(trees):

@@ -3,6 +3,7 @@
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,8 +14,9 @@ import dipolar
 from dipolar import DipoleSurvivalTree, LogRankSurvivalTree, survival_outcome
 from dipolar.datasets import load_whas500
 from dipolar.metrics import concordance_index, integrated_brier_score
+from dipolar.report import page as page_module
 from dipolar.report import render_report, write_report
-from dipolar.report.page import report_data
+from dipolar.report.page import SCRIPTS, report_data
 
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 
@@ -35,6 +37,13 @@ def random_rows(n=200, n_features=3, seed=0):
 def whas():
     X, y = load_whas500(return_X_y=True)
     return X, y, LogRankSurvivalTree(min_samples_leaf=15, pruning="fixed", alpha=12).fit(X, y)
+
+
+def test_every_script_is_in_the_page_once(whas):
+    assets = Path(page_module.__file__).parent / "assets"
+    assert sorted(SCRIPTS) == sorted(path.name for path in assets.glob("*.js"))
+    page = render_report(whas[2])
+    assert all(page.count((assets / name).read_text(encoding="utf-8")) == 1 for name in SCRIPTS)
 
 
 class Counter(HTMLParser):

@@ -542,6 +542,18 @@ def test_a_tree_of_one_leaf_predicts(page, tmp_path):
     assert float(page.text("#person-risk")) == pytest.approx(tree.leaf_risk_[0], rel=1e-3)
 
 
+def test_the_page_adds_one_name_to_the_window(page, tmp_path):
+    """Everything else is private to its script; what an id names is the browser's doing."""
+    empty = tmp_path / "empty.html"
+    empty.write_text("<!DOCTYPE html><title>empty</title>")
+    names = "return Object.getOwnPropertyNames(window).filter((name) => !/^\\d+$/.test(name))"
+    before = set(page.open(empty).run(names))
+    opened = page.open(whas()[2].to_html(tmp_path / "tree.html"))
+    assert set(opened.run(names)) - before == {"dipolarReport"}
+    private = "return [typeof Statistics, typeof Format, typeof state, typeof drawAll]"
+    assert set(opened.run(private)) == {"undefined"}
+
+
 def test_the_page_asks_the_network_for_nothing(page, tmp_path):
     X, y, tree = whas()
     path = tree.to_html(tmp_path / "tree.html", X=X, y=y)

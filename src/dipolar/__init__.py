@@ -1,10 +1,16 @@
 """Survival trees whose nodes are split by kernel support vector machines."""
 
-from dipolar.forests import DipoleSurvivalForest, LogRankSurvivalForest
-from dipolar.model_selection import DipoleSurvivalTreeCV
-from dipolar.survival import survival_outcome
-from dipolar.svm import DipoleSVM
-from dipolar.trees import DipoleSurvivalTree, LogRankSurvivalTree
+from importlib import import_module
+
+# The public names are loaded when they are first asked for: `import dipolar` costs nothing by itself, and the command
+# line can answer Ctrl-C before numba and scikit-learn are there.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dipolar.forests import DipoleSurvivalForest, LogRankSurvivalForest
+    from dipolar.model_selection import DipoleSurvivalTreeCV
+    from dipolar.survival import survival_outcome
+    from dipolar.svm import DipoleSVM
+    from dipolar.trees import DipoleSurvivalTree, LogRankSurvivalTree
 
 __version__ = "0.1.0"
 
@@ -17,3 +23,28 @@ __all__ = [
     "LogRankSurvivalTree",
     "survival_outcome",
 ]
+
+_HOME = {
+    "DipoleSVM": "svm",
+    "DipoleSurvivalForest": "forests",
+    "DipoleSurvivalTree": "trees",
+    "DipoleSurvivalTreeCV": "model_selection",
+    "LogRankSurvivalForest": "forests",
+    "LogRankSurvivalTree": "trees",
+    "survival_outcome": "survival",
+}
+
+_MODULES = ("datasets", "metrics", "plotting", "simulation")
+
+
+def __getattr__(name: str) -> object:
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_MODULES})

@@ -3,7 +3,8 @@
 A *factor* of a kernel on some rows is a matrix of features with `features @ features.T = K`, exactly or nearly.
 Where the kernel has few features of its own (linear; polynomial with few monomials) those are used. Elsewhere it is
 a pivoted incomplete Cholesky factor: rows are added to a basis, the worst represented one first, until the trace
-of what is left is a small fraction of the trace of K. No n x n matrix is ever made.
+of what is left is a small fraction of the trace of K. On a few rows LAPACK does that to the whole of K; on many, no
+n x n matrix is ever made.
 
 The columns of a factor are centred. The intercept of the surface absorbs the shift, and the node problem, whose
 dual variables sum to zero, does not notice.
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
+from scipy.linalg.lapack import dpstrf
 
 from dipolar.kernels import Kernel, PrecomputedKernel
 
@@ -25,6 +27,12 @@ BLOCK_SIZE = 8_000_000
 
 # Explicit features are used while they are no more than the rows, or no more than this.
 FEW_FEATURES = 64
+
+# Up to this many rows the kernel matrix is small (1 MB) and is made; LAPACK factors it several times faster.
+FEW_ROWS = 400
+
+# A pivot below this fraction of the largest diagonal element is rounding, or the indefinite part of the kernel.
+NO_PIVOT = 1e-13
 
 # A kernel of finite rank is factored down to rounding: its small directions may be whole covariates.
 FINITE_RANK_TOL = 1e-12
@@ -38,7 +46,7 @@ class Factor:
     """
 
     kernel: Kernel
-    features: np.ndarray  # (n_samples, rank), C-contiguous, centred
+    features: np.ndarray  # (n_samples, rank), centred; each column is contiguous
     centre: np.ndarray  # (rank,) what was subtracted
     basis: np.ndarray  # (rank,) row numbers of the basis, empty for explicit features
     basis_rows: np.ndarray  # (rank, n_columns) those rows
@@ -137,6 +145,34 @@ def _explicit_factor(kernel: Kernel, X: np.ndarray) -> Factor:
 
 def _pivoted_factor(kernel: Kernel, X: np.ndarray, tol: float, max_rank: int) -> Factor:
     """Pivoted incomplete Cholesky (Fine and Scheinberg 2001); each step adds the row that is represented worst."""
+    find = _pivot_matrix if len(X) <= FEW_ROWS else _pivot_columns
+    columns, rows, residual = find(kernel, X, tol, max_rank)
+    triangle = np.tril(columns[:, rows].T)
+    features, centre = _centred(columns.T)
+    return Factor(kernel, features, centre, rows, _basis_rows(kernel, X, rows), triangle, residual, False)
+
+
+def _pivot_matrix(kernel: Kernel, X: np.ndarray, tol: float, max_rank: int) -> tuple[np.ndarray, np.ndarray, float]:
+    """Columns of the factor (one per row of the result), their pivots, and what they leave out: all at once."""
+    gram = kernel.block(X, _basis_rows(kernel, X, np.arange(len(X))))
+    diagonal = gram.diagonal()
+    trace = np.abs(diagonal).sum()
+    # LAPACK stops at a pivot; as long as the trace that is left is too large, some pivot is larger than its mean.
+    least = max(NO_PIVOT * diagonal.max(initial=0.0), tol * trace / len(X), np.finfo(float).tiny)
+    lower, pivots, rank, _ = dpstrf(gram, lower=1, tol=least)
+    if not diagonal.max(initial=0.0) > least:
+        rank = 0
+    columns = np.empty((min(rank, max_rank), len(X)))
+    columns[:, pivots - 1] = np.tril(lower)[:, : len(columns)].T
+    left = np.abs(diagonal - np.cumsum(columns**2, axis=0)).sum(axis=1)
+    enough = np.flatnonzero(left <= tol * trace)
+    rank = enough[0] + 1 if len(enough) else len(columns)
+    residual = float((left[rank - 1] if rank else trace) / trace) if trace > 0 else 0.0
+    return columns[:rank], (pivots[:rank] - 1).astype(np.int64), residual
+
+
+def _pivot_columns(kernel: Kernel, X: np.ndarray, tol: float, max_rank: int) -> tuple[np.ndarray, np.ndarray, float]:
+    """The same column by column, in memory that grows with the rank alone."""
     remainder = kernel.diagonal(X)
     largest = remainder.max(initial=0.0)
     trace = np.abs(remainder).sum()
@@ -145,12 +181,12 @@ def _pivoted_factor(kernel: Kernel, X: np.ndarray, tol: float, max_rank: int) ->
     left = trace
     while len(basis) < max_rank and left > tol * trace:
         pivot = int(np.argmax(remainder))
-        if not remainder[pivot] > 1e-13 * largest:
-            break  # what is left is rounding, or the indefinite part of the kernel
+        if not remainder[pivot] > NO_PIVOT * largest:
+            break
         rank = len(basis)
         if rank == len(columns):
             columns = np.concatenate((columns, np.empty((min(rank, max_rank - rank), len(X)))))
-        column = kernel.block(X, _basis_row(kernel, X, pivot))[:, 0]
+        column = kernel.block(X, _basis_rows(kernel, X, np.array([pivot])))[:, 0]
         column -= columns[:rank, pivot] @ columns[:rank]
         column /= np.sqrt(remainder[pivot])
         columns[rank] = column
@@ -158,26 +194,18 @@ def _pivoted_factor(kernel: Kernel, X: np.ndarray, tol: float, max_rank: int) ->
         basis.append(pivot)
         remainder[basis] = 0.0
         left = np.abs(remainder).sum()
-
-    rows = np.array(basis, dtype=np.int64)
-    features = np.ascontiguousarray(columns[: len(rows)].T)
-    triangle = np.tril(features[rows])
-    features, centre = _centred(features)
     residual = float(left / trace) if trace > 0 else 0.0
-    basis_rows = (
-        np.concatenate([_basis_row(kernel, X, row) for row in rows]) if len(rows) else np.empty((0, X.shape[1]))
-    )
-    return Factor(kernel, features, centre, rows, basis_rows, triangle, residual, False)
+    return columns[: len(basis)], np.array(basis, dtype=np.int64), residual
 
 
 def _centred(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Subtract the column means; a constant column becomes exactly zero, whatever the rounding of its mean."""
     centre = features.mean(axis=0)
-    centred = np.ascontiguousarray(features - centre)
+    centred = np.asfortranarray(features - centre)
     centred[:, np.ptp(features, axis=0) == 0] = 0.0
     return centred, centre
 
 
-def _basis_row(kernel: Kernel, X: np.ndarray, row: int) -> np.ndarray:
-    """What `kernel.block` needs of a training row to compare others with it."""
-    return np.array([[row]], dtype=np.float64) if isinstance(kernel, PrecomputedKernel) else X[row : row + 1]
+def _basis_rows(kernel: Kernel, X: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """What `kernel.block` needs of training rows to compare others with them."""
+    return rows[:, None].astype(np.float64) if isinstance(kernel, PrecomputedKernel) else X[rows]

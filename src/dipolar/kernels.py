@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations_with_replacement
 from math import comb, factorial, prod
 from typing import Any, ClassVar
@@ -94,17 +96,31 @@ class PolynomialKernel(Kernel):
         ]
 
     def features(self, A: np.ndarray) -> np.ndarray:
-        monomials = self.monomials(A.shape[1])
-        result = np.empty((len(A), len(monomials)))
-        for feature, columns in enumerate(monomials):
-            powers = [self.degree - len(columns), *np.unique(columns, return_counts=True)[1]]
-            multinomial = factorial(self.degree) / prod(factorial(int(power)) for power in powers)
-            np.multiply(
-                np.prod(A[:, columns], axis=1),
-                np.sqrt(multinomial * self.coef0 ** (self.degree - len(columns))),
-                out=result[:, feature],
-            )
+        factors, sizes = _monomial_factors(self, A.shape[1])
+        padded = np.column_stack((A, np.ones(len(A))))
+        result = padded[:, factors[0]]
+        for columns in factors[1:]:
+            result *= padded[:, columns]
+        result *= sizes
         return result
+
+
+@lru_cache(maxsize=16)
+def _monomial_factors(kernel: PolynomialKernel, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """The columns whose product each feature is, as many as the degree, and by what it is multiplied.
+
+    Monomials of a lower degree are filled up with the column behind the last one, which is all ones.
+    """
+    degree = kernel.degree
+    monomials = kernel.monomials(n_columns)
+    factors = np.full((degree, len(monomials)), n_columns)
+    sizes = np.empty(len(monomials))
+    for feature, columns in enumerate(monomials):
+        factors[: len(columns), feature] = columns
+        powers = [degree - len(columns), *Counter(columns).values()]
+        multinomial = factorial(degree) / prod(factorial(power) for power in powers)
+        sizes[feature] = np.sqrt(multinomial * kernel.coef0 ** (degree - len(columns)))
+    return factors, sizes
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,9 @@ DEFAULT_TREE = {
     "max_rank": 64,
 }
 
+# What is tuned of that tree besides kappa and depth.
+DEFAULT_GRID = {"threshold": ("svm", "logrank"), "min_samples_leaf": (5, 15)}
+
 
 @dataclass(frozen=True)
 class _Score:
@@ -58,21 +61,23 @@ class DipoleSurvivalTreeCV(BaseEstimator):
 
     Parameters
     ----------
-    kernel : str, callable or sequence of them, default=("linear", "quadratic", "rbf")
-        The kernels to choose from.
+    kernel : str, callable or sequence of them, default="linear"
+        The kernels to choose from, such as ``("linear", "quadratic", "rbf")``. More candidates are not always better:
+        on a few hundred rows the luck of the best of them costs more than another kernel brings.
     eta : sequence of float, default=None
         The values of log(kappa) to choose from; None is -8, -6, ..., 4. (The paper's grid is -4 to 4 by 0.5. By its
         concordance the best value often lies at the lower end of that, or below.)
-    max_depth : sequence of int or None, default=(1, 2, 3, 4, 5)
+    max_depth : sequence of int or None, default=(1, 2, 3, 4, 5, 6)
         The depths to choose from. Trees are grown once to the largest and cut back, so more depths cost next to
         nothing. None leaves the depth to `estimator`.
     param_grid : dict, default=None
         Further parameters of :class:`~dipolar.DipoleSurvivalTree` to choose, each with the list of its values, such as
-        ``{"min_samples_leaf": [5, 20], "mixed_quantile": [0.6, 0.75]}``.
+        ``{"min_samples_leaf": [5, 20], "mixed_quantile": [0.6, 0.75]}``. None, if `estimator` is None as well, is
+        ``{"threshold": ["svm", "logrank"], "min_samples_leaf": [5, 15]}``; otherwise nothing.
     estimator : DipoleSurvivalTree, default=None
         The tree that candidates are copies of. None is a tree with standardised covariates, dipoles of each node's own
-        time gaps, at least 10 rows to split and 5 in a leaf, kernels of rank 64 at most, and no pruning: the depth
-        is tuned instead. To tune with pruning inside each fold, pass a tree that prunes.
+        time gaps, at least 10 rows to split, kernels of rank 64 at most, and no pruning: the depth is tuned instead. To
+        tune with pruning inside each fold, pass a tree that prunes.
     cv : int, splitter or iterable, default=5
         Folds. A number means so many folds, shuffled by `random_state` and with equal shares of events.
     scoring : str, callable, or sequence of str, default="concordance"
@@ -99,6 +104,8 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         Its kappa, and its mean score over the folds.
     best_index_ : int
         Its row in `cv_results_`.
+    refit_time_ : float
+        Seconds that fitting it to all rows took.
     cv_results_ : DataFrame
         One row per candidate: its parameters, `eta`, mean, standard deviation (`std_test_...`) and single values of
         each score, mean number of leaves and mean seconds to fit.
@@ -121,17 +128,17 @@ class DipoleSurvivalTreeCV(BaseEstimator):
     >>> from dipolar import DipoleSurvivalTreeCV
     >>> from dipolar.datasets import load_remission
     >>> X, y = load_remission(return_X_y=True)
-    >>> tuned = DipoleSurvivalTreeCV(kernel="linear", eta=[-2, 0, 2], max_depth=[1, 2], random_state=0).fit(X, y)
-    >>> len(tuned.cv_results_)
-    6
+    >>> tuned = DipoleSurvivalTreeCV(eta=[-2, 0, 2], max_depth=[1, 2], random_state=0).fit(X, y)
+    >>> len(tuned.cv_results_)  # 3 values of eta, 2 depths, 2 thresholds, 2 leaf sizes
+    24
     """
 
     def __init__(
         self,
         *,
-        kernel=("linear", "quadratic", "rbf"),
+        kernel="linear",
         eta=None,
-        max_depth=(1, 2, 3, 4, 5),
+        max_depth=(1, 2, 3, 4, 5, 6),
         param_grid=None,
         estimator=None,
         cv=5,
@@ -178,7 +185,9 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         self.cv_results_ = _tabulate(families, kappas, depths, paths, self.scorer_names_, len(folds))
         self._choose(families, depths)
         chosen = clone(template).set_params(**self.best_params_)
+        start = time.perf_counter()
         self.best_estimator_ = chosen.fit(self._with_names(checked), outcome, weight)
+        self.refit_time_ = time.perf_counter() - start
         return self
 
     # Prediction is the chosen tree's.
@@ -246,7 +255,8 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         kernels = [self.kernel] if single else list(self.kernel)
         if not kernels:
             raise ValueError("kernel must name at least one kernel, got an empty list.")
-        grid = {} if self.param_grid is None else self.param_grid
+        default = DEFAULT_GRID if self.estimator is None else {}
+        grid = default if self.param_grid is None else self.param_grid
         known = self._template().get_params()
         for name in grid:
             if name not in known or name in ("kernel", "kappa", "max_depth"):

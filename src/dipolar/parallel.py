@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
 from joblib import Parallel
 
-__all__ = ["run_tasks"]
+__all__ = ["run_tasks", "run_unordered"]
 
 # How often tasks are sent again after workers were lost.
 MAX_RETRIES = 3
@@ -47,6 +47,40 @@ def run_tasks(
         except BaseException:
             _cancel(results)
             raise
+
+
+def run_unordered(tasks: Sequence[Any], n_jobs: int | None = None) -> Generator[tuple[int, Any], None, None]:
+    """Yield the number and the result of `joblib.delayed` calls, each as soon as it is there.
+
+    For long tasks whose results are to be kept at once: nothing waits for a slower neighbour, and tasks are not sent
+    in batches. Parameters are those of :func:`run_tasks`.
+    """
+    waiting = dict(enumerate(tasks))
+    for attempt in range(MAX_RETRIES + 1):
+        numbered = [(_Numbered(number, task[0]), *task[1:]) for number, task in waiting.items()]
+        results = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)(numbered)
+        try:
+            for number, result in results:
+                del waiting[number]
+                yield number, result
+            return
+        except _lost_worker_errors():
+            _cancel(results)
+            if attempt == MAX_RETRIES:
+                raise
+        except BaseException:
+            _cancel(results)
+            raise
+
+
+class _Numbered:
+    """A function whose results carry the number of their task."""
+
+    def __init__(self, number: int, function: Callable[..., Any]) -> None:
+        self.number, self.function = number, function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> tuple[int, Any]:
+        return self.number, self.function(*args, **kwargs)
 
 
 def _lost_worker_errors() -> tuple[type[BaseException], ...]:

@@ -17,7 +17,10 @@ as an unknown of its own (rather than through the Woodbury identity) is what kee
 large.
 
 Arrays over the hinges hold the n upward ones first and then the n downward ones. A hinge whose cost is zero does
-not exist: its room stays zero, and that is how it is told.
+not exist: `PRESENT` is 0 for it and 1 for all others, and multiplying by that instead of asking keeps the loops over
+the hinges free of branches, so that they run several hinges at a time.
+
+Features come as `columns`, one contiguous row for each feature.
 """
 
 from __future__ import annotations
@@ -28,8 +31,9 @@ from numba import njit
 # Rows of the array of hinges: the quantities, their steps, and the reciprocals that a step needs.
 PRICE, LEFT, ROOM, SLACK = 0, 1, 2, 3
 D_PRICE, D_ROOM, D_SLACK = 4, 5, 6
-PER_PRICE, PER_LEFT, EASE = 7, 8, 9
-N_HINGE_ROWS = 10
+PER_PRICE, PER_LEFT, PER_ROOM, PER_SLACK, EASE = 7, 8, 9, 10, 11
+PRESENT = 12
+N_HINGE_ROWS = 13
 
 # Fraction of the way to the boundary that a step may go.
 STEP_FRACTION = 0.995
@@ -39,69 +43,73 @@ PATIENCE = 10
 
 # A pivot below this fraction of its diagonal element is rounding, and gets this value instead.
 ROUNDING = 1e-15
-BLOCKED = 1e100
+BLOCKED = 1e50
 
-# Rows that are folded into the Newton matrix together: the matrix is then read and written once per group.
-ROW_GROUP = 4
+# Rows that are taken together in loops over all features, so that they stay in the fastest cache.
+ROW_BLOCK = 256
+
+# Sums may be taken in any order, which is what lets them run on several numbers at a time.
+ANY_ORDER = {"reassoc", "contract", "nsz"}
+
+# The same for loops that look for a largest value among numbers.
+ANY_ORDER_OF_NUMBERS = {"reassoc", "contract", "nsz", "nnan"}
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def interior_point(
-    features,
+    columns,
     scale,
     cost,
     tol,
+    enough,
     max_iter,
     hinge,
     matrix,
-    column,
-    residual,
-    direction,
-    curvature,
-    pulls,
-    moved,
+    vectors,
+    rows,
     solution,
     scores,
 ):
-    """Minimise the node problem from a positive `hinge`; returns the number of steps.
+    """Minimise the node problem; returns the number of steps.
 
-    `solution` (w, b) and `scores` start as zeros and end as the solution, `hinge[PRICE]` ends as the dual one. The
-    arrays between `hinge` and `solution` are scratch. Stops when the complementarity gap and the unmet linear
-    conditions are below `tol` times the objective, when steps no longer help, or after `max_iter` steps.
+    `solution` (w, b) and `scores` start as zeros and end as the solution; `hinge` is overwritten, and `hinge[PRICE]`
+    ends as the dual one. The arrays between `hinge` and `solution` are scratch. Stops when the complementarity gap and
+    the unmet linear conditions are below `tol` times the objective, when the optimum is seen to lie above `enough`,
+    when steps no longer help, or after `max_iter` steps.
     """
-    n, rank = features.shape
-    n_products = 0
-    for k in range(2 * n):
-        if cost[k] > 0.0:
-            n_products += 2
+    rank, n = columns.shape
+    residual, direction, column = vectors[0], vectors[1], vectors[2]
+    curvature, pulls, moved = rows[0], rows[1], rows[2]
+    weighted = np.empty((4, ROW_BLOCK))
+    n_products = 2.0 * central_hinges(cost, hinge)
 
     best = np.inf
     fruitless = 0
     iteration = 0
     while True:
-        gap, objective, unmet = measure(features, scale, cost, hinge, solution, pulls, residual)
-        off = gap
-        for a in range(rank + 1):
-            off += abs(residual[a])
+        gap, loss = measure_hinges(hinge, cost, pulls)
+        gather(columns, scale, pulls, residual)
+        objective, bound, unmet, off = measure_surface(gap, loss, hinge, solution, residual)
         fruitless = 0 if off < 0.9 * best else fruitless + 1
         best = off if off < best else best
-        if has_converged(gap, objective, unmet, tol) or iteration >= max_iter or fruitless > PATIENCE:
+        done = has_converged(gap, objective, unmet, tol) or bound > enough
+        if done or iteration >= max_iter or fruitless > PATIENCE:
             return iteration
 
         prepare_step(hinge, curvature)
-        newton_matrix(features, scale, curvature, matrix, column)
+        newton_matrix(columns, scale, curvature, weighted, matrix, column)
         factorise(matrix, column, direction)
 
         # Predictor: straight at complementarity. Corrector: as central as the predictor got far, bent as it was.
         target = 0.0
         length = 0.0
         for corrector in range(2):
-            plan_prices(hinge, scores, target, corrector == 1, pulls)
-            gather(features, scale, pulls, direction)
+            plan_prices(hinge, scores, target, float(corrector), pulls)
+            gather(columns, scale, pulls, direction)
             for a in range(rank + 1):
                 direction[a] += residual[a]
             substitute(matrix, direction)
-            spread(features, scale, direction, moved)
+            spread(columns, scale, direction, moved)
             length, gap_after = follow_scores(hinge, moved, gap)
             left_over = gap_after / gap
             target = left_over * left_over * gap_after / n_products
@@ -114,7 +122,7 @@ def interior_point(
         iteration += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def has_converged(gap, objective, unmet, tol):
     """Whether to stop: the gap and the unmet linear conditions are small, or rounding rules.
 
@@ -126,150 +134,190 @@ def has_converged(gap, objective, unmet, tol):
 
 
 @njit(cache=True, nogil=True)
-def measure(features, scale, cost, hinge, solution, pulls, residual):
-    """Return the complementarity gap, the objective, and how much the unmet linear conditions may change it.
+def central_hinges(cost, hinge):
+    """Overwrite `hinge` with a point for w = b = 0 at which price * room = left * slack; returns the number of hinges.
 
-    Overwrites `residual` with what the linear conditions lack: (F'(y price) - w, sum of y price).
+    The quantities of a hinge without a cost stay 1 or 2: they are divided by, but count for nothing.
     """
-    n, rank = features.shape
+    n_present = 0.0
+    for k in range(len(cost)):
+        present = cost[k] > 0.0
+        n_present += present
+        hinge[PRESENT, k] = present
+        hinge[PRICE, k] = cost[k] * (2.0 / 3.0) if present else 1.0
+        hinge[LEFT, k] = cost[k] * (1.0 / 3.0) if present else 1.0
+        hinge[ROOM, k] = 1.0
+        hinge[SLACK, k] = 2.0
+        hinge[D_PRICE, k] = 0.0
+        hinge[D_ROOM, k] = 0.0
+        hinge[D_SLACK, k] = 0.0
+    return n_present
+
+
+@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
+def measure_hinges(hinge, cost, pulls):
+    """Return the complementarity gap and the loss; overwrite `pulls` with the net price of each row."""
+    n = len(pulls)
+    price, left, room, slack, present = hinge[PRICE], hinge[LEFT], hinge[ROOM], hinge[SLACK], hinge[PRESENT]
     gap = 0.0
-    objective = 0.0
+    loss = 0.0
     for k in range(2 * n):
-        gap += hinge[PRICE, k] * hinge[ROOM, k] + hinge[LEFT, k] * hinge[SLACK, k]
-        objective += cost[k] * hinge[SLACK, k]
+        gap += present[k] * (price[k] * room[k] + left[k] * slack[k])
+        loss += cost[k] * slack[k]
     for j in range(n):
-        pulls[j] = hinge[PRICE, j] - hinge[PRICE, n + j]
-    gather(features, scale, pulls, residual)
+        pulls[j] = present[j] * price[j] - present[n + j] * price[n + j]
+    return gap, loss
+
+
+@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
+def measure_surface(gap, loss, hinge, solution, residual):
+    """Return the objective, the dual value, how much the unmet linear conditions may change it, and their size.
+
+    `residual` comes as (F'(y price), sum of y price) and leaves as what the linear conditions lack:
+    (F'(y price) - w, sum of y price). The dual value is that of prices whose sum is not yet zero: nearly a lower
+    bound of the optimum.
+    """
+    rank = len(solution) - 1
+    price, present = hinge[PRICE], hinge[PRESENT]
+    bound = 0.0
+    for k in range(len(price)):
+        bound += present[k] * price[k]
+    objective = loss
+    off = gap + abs(residual[rank])
     unmet = abs(residual[rank] * solution[rank])
     for a in range(rank):
+        bound -= 0.5 * residual[a] * residual[a]
         objective += 0.5 * solution[a] * solution[a]
         residual[a] -= solution[a]
+        off += abs(residual[a])
         unmet += abs(residual[a] * solution[a])
-    return gap, objective, unmet
+    return objective, bound, unmet, off
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER)
 def prepare_step(hinge, curvature):
     """Overwrite the reciprocals a step needs, and the curvature of each row: sum of 1 / (room/price + slack/left)."""
     n = len(curvature)
+    price, left, room, slack, present = hinge[PRICE], hinge[LEFT], hinge[ROOM], hinge[SLACK], hinge[PRESENT]
+    per_price, per_left, per_room, per_slack = hinge[PER_PRICE], hinge[PER_LEFT], hinge[PER_ROOM], hinge[PER_SLACK]
+    ease = hinge[EASE]
+    for k in range(2 * n):
+        per_price[k] = 1.0 / price[k]
+        per_left[k] = 1.0 / left[k]
+        per_room[k] = 1.0 / room[k]
+        per_slack[k] = 1.0 / slack[k]
+        ease[k] = present[k] / (room[k] * per_price[k] + slack[k] * per_left[k])
     for j in range(n):
-        curvature[j] = 0.0
-    for side in range(2):
-        for j in range(n):
-            k = side * n + j
-            if hinge[ROOM, k] > 0.0:
-                per_price = 1.0 / hinge[PRICE, k]
-                per_left = 1.0 / hinge[LEFT, k]
-                ease = 1.0 / (hinge[ROOM, k] * per_price + hinge[SLACK, k] * per_left)
-                hinge[PER_PRICE, k] = per_price
-                hinge[PER_LEFT, k] = per_left
-                hinge[EASE, k] = ease
-                curvature[j] += ease
+        curvature[j] = ease[j] + ease[n + j]
 
 
-@njit(cache=True, nogil=True)
-def plan_prices(hinge, scores, target, corrector, pulls):
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER)
+def plan_prices(hinge, scores, target, bend, pulls):
     """Price change of each hinge if its score stood still; `pulls` is overwritten with its sum per row, signed.
 
-    `target` is the wanted product of both complementary pairs. The corrector expects the predictor's step in
-    `step` and makes up for its products. The planned changes replace it there.
+    `target` is the wanted product of both complementary pairs. With `bend` = 1 the predictor's step is expected in
+    `hinge` and its products are made up for; with 0 they are not. The planned changes replace it there.
     """
     n = len(scores)
+    room, slack, present, ease = hinge[ROOM], hinge[SLACK], hinge[PRESENT], hinge[EASE]
+    per_price, per_left = hinge[PER_PRICE], hinge[PER_LEFT]
+    d_price, d_room, d_slack = hinge[D_PRICE], hinge[D_ROOM], hinge[D_SLACK]
+    for k in range(2 * n):
+        bent = bend * d_price[k]
+        d_room[k] = present[k] * ((target - bent * d_room[k]) * per_price[k] - room[k])
+        d_slack[k] = present[k] * ((target + bent * d_slack[k]) * per_left[k] - slack[k])
+        d_price[k] = (d_room[k] - d_slack[k] + 1.0 + room[k] - slack[k]) * ease[k]
     for j in range(n):
-        pulls[j] = 0.0
-    for side in range(2):
-        y = 1.0 - 2.0 * side
-        for j in range(n):
-            k = side * n + j
-            if hinge[ROOM, k] > 0.0:
-                wanted_room = target
-                wanted_slack = target
-                if corrector:
-                    wanted_room -= hinge[D_PRICE, k] * hinge[D_ROOM, k]
-                    wanted_slack += hinge[D_PRICE, k] * hinge[D_SLACK, k]
-                d_room = wanted_room * hinge[PER_PRICE, k] - hinge[ROOM, k]
-                d_slack = wanted_slack * hinge[PER_LEFT, k] - hinge[SLACK, k]
-                infeasible = y * scores[j] - 1.0 - hinge[ROOM, k] + hinge[SLACK, k]
-                d_price = (d_room - d_slack - infeasible) * hinge[EASE, k]
-                hinge[D_PRICE, k] = d_price
-                hinge[D_ROOM, k] = d_room
-                hinge[D_SLACK, k] = d_slack
-                pulls[j] += y * d_price
+        d_price[j] -= scores[j] * ease[j]
+        d_price[n + j] += scores[j] * ease[n + j]
+        pulls[j] = d_price[j] - d_price[n + j]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER_OF_NUMBERS)
 def follow_scores(hinge, moved, gap):
     """Complete the planned steps for the score changes `moved`.
 
     Returns the length that keeps every quantity positive, and the complementarity gap behind such a step.
     """
     n = len(moved)
-    longest = 1.0 / STEP_FRACTION
+    price, left, room, slack = hinge[PRICE], hinge[LEFT], hinge[ROOM], hinge[SLACK]
+    per_price, per_left, per_room, per_slack = hinge[PER_PRICE], hinge[PER_LEFT], hinge[PER_ROOM], hinge[PER_SLACK]
+    d_price, d_room, d_slack, ease = hinge[D_PRICE], hinge[D_ROOM], hinge[D_SLACK], hinge[EASE]
+    for j in range(n):
+        d_price[j] -= moved[j] * ease[j]
+        d_price[n + j] += moved[j] * ease[n + j]
+
     first_order = 0.0
     second_order = 0.0
-    for side in range(2):
-        y = 1.0 - 2.0 * side
-        for j in range(n):
-            k = side * n + j
-            room, slack = hinge[ROOM, k], hinge[SLACK, k]
-            if room > 0.0:
-                price, left = hinge[PRICE, k], hinge[LEFT, k]
-                d_price = hinge[D_PRICE, k] - y * moved[j] * hinge[EASE, k]
-                d_room = hinge[D_ROOM, k] - room * hinge[PER_PRICE, k] * d_price
-                d_slack = hinge[D_SLACK, k] + slack * hinge[PER_LEFT, k] * d_price
-                hinge[D_PRICE, k] = d_price
-                hinge[D_ROOM, k] = d_room
-                hinge[D_SLACK, k] = d_slack
-                first_order += d_price * (room - slack) + price * d_room + left * d_slack
-                second_order += d_price * (d_room - d_slack)
-                if price + longest * d_price < 0.0:
-                    longest = -price / d_price
-                if left - longest * d_price < 0.0:
-                    longest = left / d_price
-                if room + longest * d_room < 0.0:
-                    longest = -room / d_room
-                if slack + longest * d_slack < 0.0:
-                    longest = -slack / d_slack
-    length = STEP_FRACTION * longest
+    for k in range(2 * n):
+        d_room[k] -= room[k] * per_price[k] * d_price[k]
+        d_slack[k] += slack[k] * per_left[k] * d_price[k]
+        first_order += d_price[k] * (room[k] - slack[k]) + price[k] * d_room[k] + left[k] * d_slack[k]
+        second_order += d_price[k] * (d_room[k] - d_slack[k])
+
+    # The largest relative fall among all quantities says how far a step may go.
+    steepest = STEP_FRACTION
+    for k in range(2 * n):
+        steepest = max(steepest, -d_price[k] * per_price[k])
+        steepest = max(steepest, d_price[k] * per_left[k])
+        steepest = max(steepest, -d_room[k] * per_room[k])
+        steepest = max(steepest, -d_slack[k] * per_slack[k])
+    length = STEP_FRACTION / steepest
     return length, gap + length * (first_order + length * second_order)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
 def advance(hinge, length):
     """Take a step of this length."""
+    price, left, room, slack = hinge[PRICE], hinge[LEFT], hinge[ROOM], hinge[SLACK]
+    d_price, d_room, d_slack = hinge[D_PRICE], hinge[D_ROOM], hinge[D_SLACK]
     for k in range(hinge.shape[1]):
-        hinge[PRICE, k] += length * hinge[D_PRICE, k]
-        hinge[LEFT, k] -= length * hinge[D_PRICE, k]
-        hinge[ROOM, k] += length * hinge[D_ROOM, k]
-        hinge[SLACK, k] += length * hinge[D_SLACK, k]
+        price[k] += length * d_price[k]
+        left[k] -= length * d_price[k]
+        room[k] += length * d_room[k]
+        slack[k] += length * d_slack[k]
 
 
-@njit(cache=True, nogil=True)
-def newton_matrix(features, scale, curvature, matrix, column):
-    """Overwrite the lower triangle of `matrix` with [[I + F'CF, F'C1], [1'CF, 1'C1]]."""
-    n, rank = features.shape
+@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
+def four_products(first, second, third, fourth, other):
+    """Inner products of four vectors with a fifth, which is read once for all of them."""
+    sum_1 = sum_2 = sum_3 = sum_4 = 0.0
+    for j in range(len(other)):
+        value = other[j]
+        sum_1 += first[j] * value
+        sum_2 += second[j] * value
+        sum_3 += third[j] * value
+        sum_4 += fourth[j] * value
+    return sum_1, sum_2, sum_3, sum_4
+
+
+@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
+def newton_matrix(columns, scale, curvature, weighted, matrix, column):
+    """Overwrite the lower triangle of `matrix` with [[I + F'CF, F'C1], [1'CF, 1'C1]].
+
+    `weighted` (four rows of ROW_BLOCK) and `column` are scratch, and so is the upper triangle. The features are taken
+    four at a time; where their number is no multiple of four, the last one stands in for those that are missing.
+    """
+    rank, n = columns.shape
     for a in range(rank):
-        for b in range(a + 1):
+        for b in range(rank):
             matrix[a, b] = 0.0
-    j = 0
-    while j + ROW_GROUP <= n:
-        for a in range(rank):
-            c0 = curvature[j] * features[j, a]
-            c1 = curvature[j + 1] * features[j + 1, a]
-            c2 = curvature[j + 2] * features[j + 2, a]
-            c3 = curvature[j + 3] * features[j + 3, a]
-            for b in range(a + 1):
-                matrix[a, b] += (
-                    c0 * features[j, b] + c1 * features[j + 1, b] + c2 * features[j + 2, b] + c3 * features[j + 3, b]
-                )
-        j += ROW_GROUP
-    while j < n:
-        for a in range(rank):
-            for b in range(a + 1):
-                matrix[a, b] += curvature[j] * features[j, a] * features[j, b]
-        j += 1
+    for first in range(0, n, ROW_BLOCK):
+        last = min(n, first + ROW_BLOCK)
+        part = curvature[first:last]
+        one, two = weighted[0, : last - first], weighted[1, : last - first]
+        three, four = weighted[2, : last - first], weighted[3, : last - first]
+        for a in range(0, rank, 4):
+            for i in range(4):
+                feature = columns[min(a + i, rank - 1), first:last]
+                for j in range(last - first):
+                    weighted[i, j] = part[j] * feature[j]
+            for b in range(min(a + 4, rank)):
+                products = four_products(one, two, three, four, columns[b, first:last])
+                for i in range(min(4, rank - a)):
+                    matrix[a + i, b] += products[i]
 
-    gather(features, scale, curvature, column)
+    gather(columns, scale, curvature, column)
     for a in range(rank):
         for b in range(a + 1):
             matrix[a, b] *= scale * scale
@@ -278,9 +326,9 @@ def newton_matrix(features, scale, curvature, matrix, column):
         matrix[rank, a] = column[a]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER)
 def factorise(matrix, column, floor):
-    """Cholesky factor of a positive definite matrix, in its lower triangle.
+    """Cholesky factor of a positive definite matrix, in its lower triangle; column by column, four rows at a time.
 
     A direction whose pivot rounding has eaten is blocked: the step does not go there. `column` and `floor` are
     scratch.
@@ -289,19 +337,20 @@ def factorise(matrix, column, floor):
     for k in range(n):
         floor[k] = ROUNDING * matrix[k, k]
     for k in range(n):
-        if not matrix[k, k] > floor[k]:
-            matrix[k, k] = BLOCKED
-        pivot = np.sqrt(matrix[k, k])
+        known = matrix[k, :k]
+        for i in range(k, n, 4):
+            one, two = matrix[i, :k], matrix[min(i + 1, n - 1), :k]
+            three, four = matrix[min(i + 2, n - 1), :k], matrix[min(i + 3, n - 1), :k]
+            products = four_products(one, two, three, four, known)
+            for m in range(min(4, n - i)):
+                column[i + m] = matrix[i + m, k] - products[m]
+        pivot = np.sqrt(column[k]) if column[k] > floor[k] else BLOCKED
         matrix[k, k] = pivot
         for i in range(k + 1, n):
-            matrix[i, k] /= pivot
-            column[i] = matrix[i, k]
-        for i in range(k + 1, n):
-            for j in range(k + 1, i + 1):
-                matrix[i, j] -= column[i] * column[j]
+            matrix[i, k] = column[i] / pivot
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER)
 def substitute(lower, vector):
     """Overwrite `vector` with the solution of (lower lower') x = vector."""
     n = len(vector)
@@ -315,66 +364,31 @@ def substitute(lower, vector):
             vector[k] -= lower[i, k] * vector[i]
 
 
-@njit(cache=True, nogil=True)
-def spread(features, scale, direction, scores):
+@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
+def spread(columns, scale, direction, scores):
     """Overwrite `scores` with F w + b, `direction` being (w, b)."""
-    rank = features.shape[1]
-    for j in range(len(scores)):
-        total = 0.0
+    rank, n = columns.shape
+    for first in range(0, n, ROW_BLOCK):
+        part = scores[first : min(n, first + ROW_BLOCK)]
+        part[:] = direction[rank]
         for a in range(rank):
-            total += features[j, a] * direction[a]
-        scores[j] = scale * total + direction[rank]
+            feature = columns[a, first : first + len(part)]
+            weight = scale * direction[a]
+            for j in range(len(part)):
+                part[j] += weight * feature[j]
 
 
-@njit(cache=True, nogil=True)
-def gather(features, scale, rows, result):
+@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
+def gather(columns, scale, rows, result):
     """Overwrite `result` with (F' rows, sum of rows)."""
-    rank = features.shape[1]
-    for a in range(rank + 1):
-        result[a] = 0.0
-    for j in range(len(rows)):
-        for a in range(rank):
-            result[a] += rows[j] * features[j, a]
-        result[rank] += rows[j]
+    rank, n = columns.shape
     for a in range(rank):
-        result[a] *= scale
-
-
-@njit(cache=True, nogil=True)
-def middle_intercept(scores, by_score, cost):
-    """Middle of the set of b that minimise the sum of the hinges of `scores + b`.
-
-    That sum is piecewise linear and convex in b. Its slope rises by `upward[j]` at b = 1 - s_j and by
-    `downward[j]` at b = -1 - s_j; `by_score` sorts the scores, so both lists of kinks are sorted as well, and
-    one merge of the two walks along the slope. Both sums of costs have to be positive.
-    """
-    n = len(scores)
-    slope = 0.0
-    flat = 0.0
+        feature = columns[a]
+        total = 0.0
+        for j in range(n):
+            total += feature[j] * rows[j]
+        result[a] = scale * total
+    total = 0.0
     for j in range(n):
-        slope -= cost[j]
-        flat += 1e-12 * (cost[j] + cost[n + j])
-
-    i = n - 1  # next kink of the upward hinges, highest score first
-    k = n - 1  # next kink of the downward hinges
-    left_end = np.nan
-    while True:
-        while i >= 0 and cost[by_score[i]] <= 0.0:
-            i -= 1
-        while k >= 0 and cost[n + by_score[k]] <= 0.0:
-            k -= 1
-        next_up = 1.0 - scores[by_score[i]] if i >= 0 else np.inf
-        next_down = -1.0 - scores[by_score[k]] if k >= 0 else np.inf
-        kink = min(next_up, next_down)
-        if not np.isnan(left_end):
-            return 0.5 * (left_end + kink)
-        if next_up <= next_down:
-            slope += cost[by_score[i]]
-            i -= 1
-        else:
-            slope += cost[n + by_score[k]]
-            k -= 1
-        if slope > flat:
-            return kink
-        if slope >= -flat:
-            left_end = kink
+        total += rows[j]
+    result[rank] = total

@@ -24,17 +24,9 @@ import math
 import numpy as np
 from numba import njit
 
+from dipolar._core.certificate import middle_intercept
 from dipolar._core.dipoles import gap_after, orient, weight_of_gaps
-from dipolar._core.interior_point import (
-    LEFT,
-    N_HINGE_ROWS,
-    PRICE,
-    ROOM,
-    SLACK,
-    interior_point,
-    measure,
-    middle_intercept,
-)
+from dipolar._core.interior_point import N_HINGE_ROWS, gather, interior_point, measure_hinges, measure_surface
 from dipolar._core.logrank import FEATURE, GAIN, LOGRANK, THRESHOLD, best_cut, two_sample_logrank
 
 __all__ = [
@@ -296,7 +288,7 @@ def _settle(time, event, weight, features, quantiles, prices, kappa, tol, max_re
             break
         for c in range(rank):
             weights[c] = scale * solution[c]
-        intercept = middle_intercept(flat, np.argsort(flat), cost)
+        intercept = middle_intercept(flat, np.argsort(flat), cost[:n], cost[n:], 1.0)
         for i in range(n):
             scores[i] = flat[i] + intercept
         status = FOUND
@@ -351,34 +343,21 @@ def _solve(features, scale, cost, tol, solution, flat):
     `solution` is overwritten with (w, b), `flat` with the scores without b.
     """
     n, rank = features.shape
+    columns = features.T.copy()
     hinge = np.empty((N_HINGE_ROWS, 2 * n))
-    _central_hinges(cost, hinge)
-    matrix, small, large = np.empty((rank + 1, rank + 1)), np.empty((3, rank + 1)), np.empty((3, n))
+    matrix, vectors, rows = np.empty((rank + 1, rank + 1)), np.empty((3, rank + 1)), np.empty((3, n))
     for c in range(rank + 1):
         solution[c] = 0.0
     for i in range(n):
         flat[i] = 0.0
-    interior_point(
-        features, scale, cost, OVERSHOOT * tol, MAX_NEWTON_STEPS, hinge, matrix, small[0], small[1], small[2],
-        large[0], large[1], large[2], solution, flat,
-    )  # fmt: skip
-    gap, objective, unmet = measure(features, scale, cost, hinge, solution, large[0], small[0])
+    aim = OVERSHOOT * tol
+    interior_point(columns, scale, cost, aim, np.inf, MAX_NEWTON_STEPS, hinge, matrix, vectors, rows, solution, flat)
+    gap, loss = measure_hinges(hinge, cost, rows[0])
+    gather(columns, scale, rows[0], vectors[0])
+    objective, _, unmet, _ = measure_surface(gap, loss, hinge, solution, vectors[0])
     for i in range(n):
         flat[i] -= solution[rank]
     return objective if gap + unmet <= tol * objective else np.inf
-
-
-@njit(cache=True, nogil=True)
-def _central_hinges(cost, hinge):
-    """A first point for w = b = 0 at which price * room = left * slack; hinges without a cost stay zero."""
-    for k in range(len(cost)):
-        for quantity in range(N_HINGE_ROWS):
-            hinge[quantity, k] = 0.0
-        if cost[k] > 0.0:
-            hinge[PRICE, k] = cost[k] * (2.0 / 3.0)
-            hinge[LEFT, k] = cost[k] * (1.0 / 3.0)
-            hinge[ROOM, k] = 1.0
-            hinge[SLACK, k] = 2.0
 
 
 @njit(cache=True, nogil=True)

@@ -11,19 +11,21 @@ import typer
 from typer.core import TyperGroup
 
 from dipolar import __version__
+from dipolar.cli import INTERRUPTED
 from dipolar.cli.commands.datasets import datasets
 from dipolar.cli.commands.evaluate import evaluate
 from dipolar.cli.commands.fit import fit
 from dipolar.cli.commands.plot import plot
 from dipolar.cli.commands.predict import predict
 from dipolar.cli.commands.report import report
+from dipolar.cli.commands.reproduce import reproduce
 from dipolar.cli.commands.simulate import simulate
 from dipolar.cli.messages import UserError
 from dipolar.cli.terminal import say_error
 
 __all__ = ["app"]
 
-BAD_INPUT, INTERRUPTED, OUR_FAULT = 2, 130, 70
+BAD_INPUT, OUR_FAULT = 2, 70
 
 # Typer's own refusals, of a class that it does not export.
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
@@ -96,5 +98,5 @@ def dipolar(
     """
 
 
-for command in (fit, predict, evaluate, report, plot, datasets, simulate):
+for command in (fit, predict, evaluate, report, plot, datasets, simulate, reproduce):
     app.command()(command)

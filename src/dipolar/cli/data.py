@@ -26,6 +26,7 @@ class DataChoice:
     time_unit: str | None = None
     covariates: str | None = None
     columns: ColumnChoice = field(default_factory=ColumnChoice)
+    sheet: str | None = None
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Data:
 
 def read_data(data: str, choice: DataChoice) -> Data:
     """Read a table and its outcomes; rows without an outcome are left out."""
-    table = read_table(data, choice.covariates or "paper")
+    table = read_table(data, choice.covariates or "paper", choice.sheet)
     if choice.covariates and not table.bundled:
         raise UserError("--covariates chooses among the columns of bundled sets. For a file, use --only and --drop.")
     choice.columns.check(table)

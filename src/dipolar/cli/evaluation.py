@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from rich.table import Table as Grid
 from sklearn.model_selection import RepeatedStratifiedKFold
 
@@ -17,6 +17,7 @@ from dipolar.cli.data import Data
 from dipolar.cli.messages import UserError, refusals_as_user_errors
 from dipolar.cli.preparation import Preparation
 from dipolar.metrics import scorers
+from dipolar.parallel import run_tasks
 
 __all__ = ["MEASURES", "Evaluation", "evaluate_trees"]
 
@@ -92,9 +93,8 @@ def evaluate_trees(
         for number, (train, test) in enumerate(rows)
         for kind in kinds
     ]
-    run = Parallel(n_jobs=settings.jobs, return_as="generator")
     with refusals_as_user_errors():
-        results = run(delayed(_score_fold)(data, *task) for task in tasks)
+        results = run_tasks([delayed(_score_fold)(data, *task) for task in tasks], settings.jobs)
         scores: dict[TreeKind, list[np.ndarray]] = {kind: [] for kind in kinds}
         for number, ((kind, *_), score) in enumerate(zip(tasks, results), start=1):
             scores[kind].append(score)

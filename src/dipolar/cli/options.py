@@ -30,6 +30,7 @@ __all__ = [
     "PruningRule",
     "Quiet",
     "Seed",
+    "Sheet",
     "Standardize",
     "Time",
     "TimeUnit",
@@ -44,6 +45,12 @@ DataArgument = Annotated[
 ]
 ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `dipolar fit --output` wrote.")]
 
+Sheet = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="The sheet of an Excel file, by name or number. Default: the first.", rich_help_panel=DATA
+    ),
+]
 Time = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="The time column. Usual names are found.", rich_help_panel=DATA)
 ]

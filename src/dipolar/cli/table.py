@@ -49,7 +49,7 @@ class Table:
         return replace(self, columns={name: cells[rows] for name, cells in self.columns.items()})
 
 
-def read_table(data: str, covariates: str = "all") -> Table:
+def read_table(data: str, covariates: str = "all", sheet: str | None = None) -> Table:
     """Read a file, or a bundled data set where no file has that name.
 
     Parameters
@@ -58,13 +58,20 @@ def read_table(data: str, covariates: str = "all") -> Table:
         Path or name.
     covariates : {"paper", "all"}, default="all"
         Which columns of a bundled set to take. Of a file all are taken.
+    sheet : str, default=None
+        Name of a sheet of an Excel file, or its number; None takes the first.
     """
     path = Path(data)
-    if not path.exists() and data in set(list_datasets()["name"]):
+    is_bundled = not path.exists() and data in set(list_datasets()["name"])
+    if sheet is not None and (is_bundled or _suffix(path) not in EXCEL_SUFFIXES):
+        raise UserError(f"--sheet chooses a sheet of an Excel file, and {data} is none. Leave it out.")
+    if is_bundled:
         return _bundled(data, covariates)
     _require_file(path, data)
-    reader = _read_excel if _suffix(path) in EXCEL_SUFFIXES else _read_csv
-    table = (_read_parquet if _suffix(path) in PARQUET_SUFFIXES else reader)(path)
+    if _suffix(path) in EXCEL_SUFFIXES:
+        table = _read_excel(path, sheet)
+    else:
+        table = (_read_parquet if _suffix(path) in PARQUET_SUFFIXES else _read_csv)(path)
     if not table.columns or not len(table):
         raise UserError(f"{data} has no rows below its header. Give a table with one row per person.")
     return table
@@ -190,21 +197,46 @@ def _read_parquet(path: Path) -> Table:
     return _from_frame(path, frame, [])
 
 
-def _read_excel(path: Path) -> Table:
+def _read_excel(path: Path, wanted: str | None) -> Table:
     try:
         with pd.ExcelFile(path, engine="openpyxl") as book:
             sheets = [str(name) for name in book.sheet_names]
-            frame = book.parse(sheets[0], dtype=object, header=None, keep_default_na=False)
+            sheet = _sheet(path, sheets, wanted)
+            frame = book.parse(sheet, dtype=object, header=None, keep_default_na=False)
+    except UserError:
+        raise
     except ImportError as error:
         raise UserError("Excel files need the package openpyxl: pip install 'dipolar[cli]', or give a CSV.") from error
     except Exception as error:  # whatever openpyxl trips over in a damaged file
         raise UserError(f"{path} is not a complete Excel file. Save it again as .xlsx, or give a CSV.") from error
-    notes = [f"sheet {sheets[0]!r}, the first of {len(sheets)}"] if len(sheets) > 1 else []
     frame = frame[(frame != "").any(axis=1)]
     if not len(frame):
-        raise UserError(f"{path}: the sheet {sheets[0]!r} is empty. Put the table on the first sheet.")
+        raise UserError(f"{path}: the sheet {sheet!r} is empty. {_other_sheets(sheets, sheet)}")
     frame = frame.iloc[1:].set_axis(_named(path, list(frame.iloc[0])), axis=1)
-    return _from_frame(path, frame, notes)
+    return _from_frame(path, frame, _sheet_notes(sheets, sheet, wanted))
+
+
+def _sheet(path: Path, sheets: list[str], wanted: str | None) -> str:
+    """Return the name of the sheet to read; a name goes before a number."""
+    if wanted is None:
+        return sheets[0]
+    if wanted in sheets:
+        return wanted
+    if wanted.isdecimal() and 1 <= int(wanted) <= len(sheets):
+        return sheets[int(wanted) - 1]
+    hint = suggestion(wanted, sheets) or f" It has {listed(map(repr, sheets))}."
+    raise UserError(f"--sheet: {path} has no sheet {wanted!r}.{hint}")
+
+
+def _other_sheets(sheets: list[str], sheet: str) -> str:
+    others = [name for name in sheets if name != sheet]
+    return f"Name another one: --sheet {others[0]!r}." if others else "Put a table with a header line on it."
+
+
+def _sheet_notes(sheets: list[str], sheet: str, wanted: str | None) -> list[str]:
+    if wanted is not None:
+        return [f"sheet {sheet!r}"]
+    return [f"sheet {sheet!r}, the first of {len(sheets)}; --sheet takes another"] if len(sheets) > 1 else []
 
 
 def _from_frame(path: Path, frame: pd.DataFrame, notes: list[str]) -> Table:

@@ -461,7 +461,9 @@ class BaseSurvivalForest(BaseEstimator):
         try:
             times = np.unique(np.asarray(grid, dtype=np.float64))
         except (TypeError, ValueError) as error:
-            raise ValueError(f"time_grid must be None, an integer or an array of times, got {grid!r}. {hint}") from error
+            raise ValueError(
+                f"time_grid must be None, an integer or an array of times, got {grid!r}. {hint}"
+            ) from error
         if not len(times) or np.ndim(grid) != 1 or not (np.isfinite(times).all() and times[0] >= 0):
             raise ValueError(f"time_grid must hold finite times that are not negative, got {grid!r}. {hint}")
         return times

@@ -12,21 +12,22 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from dipolar._core.interior_point import (
-    LEFT,
     N_HINGE_ROWS,
     PATIENCE,
+    PRESENT,
     PRICE,
-    ROOM,
-    SLACK,
     advance,
+    central_hinges,
     factorise,
     follow_scores,
     has_converged,
     interior_point,
+    measure_hinges,
+    measure_surface,
     plan_prices,
     prepare_step,
 )
-from dipolar.node_svm.problem import NodeProblem, NodeSolution, finish
+from dipolar.node_svm.problem import NodeProblem, NodeSolution, SolverStatus, finish
 
 __all__ = ["solve_interior_point"]
 
@@ -37,94 +38,98 @@ MAX_NEWTON_STEPS = 100
 # nearly free, and what rounding takes from them at extreme kappa does not matter.
 OVERSHOOT = 1e-3
 
+# Bounds seen on the way are not quite exact; the method stops when one is clearly above what is enough.
+CLEARLY = 1.002
+
 # From this rank on, BLAS is faster than compiled loops.
-BLAS_RANK = 48
+BLAS_RANK = 96
 
 
-def solve_interior_point(problem: NodeProblem, tol: float) -> NodeSolution:
-    """Scale the problem to unit margin and costs of at most 1, solve it, and scale back."""
+def solve_interior_point(problem: NodeProblem, tol: float, enough: float = np.inf) -> NodeSolution:
+    """Scale the problem to unit margin and costs of at most 1, solve it, and scale back.
+
+    Once the optimum is certain to lie above `enough` the method stops; the solution is then not optimal, but its dual
+    value proves that.
+    """
     n, rank = problem.features.shape
-    largest = max(problem.upward.max(), problem.downward.max())
-    scale = np.sqrt(problem.kappa * largest / problem.margin)
     cost = np.concatenate((problem.upward, problem.downward))
+    largest = cost.max()
     cost /= largest
+    scale = np.sqrt(problem.kappa * largest / problem.margin)
+    value = problem.margin * problem.kappa * largest  # of one unit of the scaled objective
 
-    hinge = _central_hinges(cost)
+    hinge = np.empty((N_HINGE_ROWS, 2 * n))
     iterate = iterate_by_blas if rank >= BLAS_RANK else iterate_compiled
-    solution, iterations = iterate(problem.features, scale, cost, OVERSHOOT * tol, hinge)
-    weights = (problem.margin * scale) * solution[:rank]
-    mu = (problem.kappa * largest) * hinge[PRICE]
-    return finish(problem, weights, mu[:n], mu[n:], iterations, tol)
+    columns = np.ascontiguousarray(problem.features.T)
+    weights, iterations = iterate(columns, scale, cost, OVERSHOOT * tol, CLEARLY * enough / value, hinge)
+    weights *= problem.margin * scale
+    mu = hinge[PRICE] * hinge[PRESENT]
+    mu *= problem.kappa * largest
+    is_race = bool(np.isfinite(enough))
+    solution = finish(problem, weights, mu[:n], mu[n:], iterations, tol, mend=not is_race)
+    if is_race and solution.status is not SolverStatus.OPTIMAL and solution.dual <= enough:
+        return solve_interior_point(problem, tol)  # it was stopped by a bound that was not quite one
+    return solution
 
 
 def iterate_compiled(
-    features: np.ndarray, scale: float, cost: np.ndarray, tol: float, hinge: np.ndarray
+    columns: np.ndarray, scale: float, cost: np.ndarray, tol: float, enough: float, hinge: np.ndarray
 ) -> tuple[np.ndarray, int]:
-    """Run the method in compiled code; returns (w, b) and the number of steps, and overwrites `hinge`."""
-    n, rank = features.shape
+    """Run the method in compiled code; returns w and the number of steps, and overwrites `hinge`."""
+    rank, n = columns.shape
     solution, scores = np.zeros(rank + 1), np.zeros(n)
-    scratch = np.empty((rank + 1, rank + 1)), *np.empty((3, rank + 1)), *np.empty((3, n))
-    arguments = features, scale, cost, tol, MAX_NEWTON_STEPS, hinge, *scratch, solution, scores
-    return solution, interior_point(*arguments)
+    scratch = np.empty((rank + 1, rank + 1)), np.empty((3, rank + 1)), np.empty((3, n))
+    steps = interior_point(columns, scale, cost, tol, enough, MAX_NEWTON_STEPS, hinge, *scratch, solution, scores)
+    return solution[:rank], steps
 
 
 def iterate_by_blas(
-    features: np.ndarray, scale: float, cost: np.ndarray, tol: float, hinge: np.ndarray
+    columns: np.ndarray, scale: float, cost: np.ndarray, tol: float, enough: float, hinge: np.ndarray
 ) -> tuple[np.ndarray, int]:
     """The same method step by step; see `_core.interior_point.interior_point`."""
-    n = len(features)
-    lifted = np.column_stack((scale * features, np.ones(n)))  # scores are `lifted @ solution`
-    ridge = np.append(np.ones(features.shape[1]), 0.0)
-    solution, scores = np.zeros(lifted.shape[1]), np.zeros(n)
-    curvature, pulls = np.empty(n), np.empty(n)
-    n_products = 2 * np.count_nonzero(cost)
+    rank, n = columns.shape
+    lifted = np.empty((rank + 1, n))  # scores are `solution @ lifted`
+    np.multiply(columns, scale, out=lifted[:rank])
+    lifted[rank] = 1.0
+    solution, scores = np.zeros(rank + 1), np.zeros(n)
+    curvature, pulls, weighted = np.empty(n), np.empty(n), np.empty_like(lifted)
+    n_products = 2.0 * central_hinges(cost, hinge)
 
     best, fruitless = np.inf, 0
     for iteration in range(MAX_NEWTON_STEPS):
-        gap = hinge[PRICE] @ hinge[ROOM] + hinge[LEFT] @ hinge[SLACK]
-        residual = (hinge[PRICE, :n] - hinge[PRICE, n:]) @ lifted - ridge * solution
-        objective = cost @ hinge[SLACK] + 0.5 * (ridge * solution) @ solution
-        off = gap + np.abs(residual).sum()
+        gap, loss = measure_hinges(hinge, cost, pulls)
+        residual = lifted @ pulls
+        objective, bound, unmet, off = measure_surface(gap, loss, hinge, solution, residual)
         fruitless = 0 if off < 0.9 * best else fruitless + 1
         best = min(best, off)
-        if has_converged(gap, objective, np.abs(residual * solution).sum(), tol) or fruitless > PATIENCE:
-            return solution, iteration
+        if has_converged(gap, objective, unmet, tol) or bound > enough or fruitless > PATIENCE:
+            return solution[:rank], iteration
 
         prepare_step(hinge, curvature)
-        factor = _newton_factor(lifted, curvature, ridge)
+        factor = _newton_factor(lifted, curvature, weighted)
         target = 0.0
-        for corrector in (False, True):
+        for corrector in (0.0, 1.0):
             plan_prices(hinge, scores, target, corrector, pulls)
-            direction = dpotrs(factor, pulls @ lifted + residual, lower=1)[0]
-            moved = lifted @ direction
+            direction = dpotrs(factor, lifted @ pulls + residual, lower=1)[0]
+            moved = direction @ lifted
             length, gap_after = follow_scores(hinge, moved, gap)
             target = (gap_after / gap) ** 2 * gap_after / n_products
         advance(hinge, length)
         solution += length * direction
         scores += length * moved
-    return solution, MAX_NEWTON_STEPS
+    return solution[:rank], MAX_NEWTON_STEPS
 
 
-def _newton_factor(lifted: np.ndarray, curvature: np.ndarray, ridge: np.ndarray) -> np.ndarray:
-    """Cholesky factor of ridge + lifted' C lifted."""
-    root = lifted * np.sqrt(curvature)[:, None]
-    matrix = dsyrk(1.0, root.T, lower=1)
-    matrix.flat[:: len(ridge) + 1] += ridge
+def _newton_factor(lifted: np.ndarray, curvature: np.ndarray, weighted: np.ndarray) -> np.ndarray:
+    """Cholesky factor of lifted C lifted' with 1 added for each feature; `weighted` is scratch."""
+    np.multiply(lifted, np.sqrt(curvature), out=weighted)
+    matrix = dsyrk(1.0, weighted.T, trans=1, lower=1)
+    size = len(lifted)
+    matrix.T.flat[: -1 : size + 1] += 1.0
     factor, info = dpotrf(matrix, lower=1)
     if info == 0:
         return factor
     # Rounding has made it indefinite; the compiled factor blocks the directions that are lost.
     by_rows = np.ascontiguousarray(matrix)
-    factorise(by_rows, np.empty(len(ridge)), np.empty(len(ridge)))
+    factorise(by_rows, np.empty(size), np.empty(size))
     return np.asfortranarray(by_rows)
-
-
-def _central_hinges(cost: np.ndarray) -> np.ndarray:
-    """A first point for w = b = 0 at which price * room = left * slack; hinges without a cost stay zero."""
-    hinge = np.zeros((N_HINGE_ROWS, len(cost)))
-    present = cost > 0
-    hinge[PRICE] = cost * (2.0 / 3.0)
-    hinge[LEFT] = cost * (1.0 / 3.0)
-    hinge[ROOM] = present
-    hinge[SLACK] = 2.0 * present
-    return hinge

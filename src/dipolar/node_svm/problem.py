@@ -14,13 +14,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
 
 import numpy as np
 
-from dipolar._core.interior_point import middle_intercept
+from dipolar._core.certificate import certify, feasible_net, middle_intercept, primal_value
 
-__all__ = ["NodeProblem", "NodeSolution", "SolverStatus", "finish", "node_criterion"]
+__all__ = ["NodeProblem", "NodeSolution", "SolverStatus", "finish", "least_value", "node_criterion"]
 
 
 # Rounds of the projection that mends a dual solution; each gains a few digits until rounding is reached.
@@ -40,7 +39,7 @@ class SolverStatus(StrEnum):
 class NodeProblem:
     """One convex problem: centred features, and the pulls that an orientation of the dipoles gives."""
 
-    features: np.ndarray  # (n_samples, rank) float64, C-contiguous, columns of mean zero
+    features: np.ndarray  # (n_samples, rank) float64, columns of mean zero; fastest where these are contiguous
     upward: np.ndarray  # (n_samples,) >= 0
     downward: np.ndarray  # (n_samples,) >= 0
     kappa: float
@@ -68,9 +67,17 @@ class NodeSolution:
 
 def node_criterion(problem: NodeProblem, weights: np.ndarray, scores: np.ndarray) -> float:
     """Value of the objective for a surface with these weights and scores."""
-    margin = problem.margin
-    loss = problem.upward @ np.maximum(0.0, margin - scores) + problem.downward @ np.maximum(0.0, margin + scores)
-    return float(0.5 * weights @ weights + problem.kappa * loss)
+    return primal_value(scores, problem.upward, problem.downward, problem.kappa, problem.margin, weights)
+
+
+def least_value(problem: NodeProblem) -> float:
+    """A lower bound of the optimum that costs next to nothing.
+
+    A row that is pulled both ways pays at least 2 margin min(upward, downward) wherever its score is. (It is the dual
+    value of mu+ = mu- = kappa min(upward, downward).) The more flexible the kernel and the larger kappa, the closer the
+    optimum comes to the sum of these.
+    """
+    return 2.0 * problem.margin * problem.kappa * float(np.minimum(problem.upward, problem.downward).sum())
 
 
 def finish(
@@ -80,21 +87,26 @@ def finish(
     mu_down: np.ndarray,
     iterations: int,
     tol: float,
+    mend: bool = True,
 ) -> NodeSolution:
-    """Give a solver's weights their intercept, make its dual variables feasible, and certify both."""
-    sides = np.concatenate((problem.upward, problem.downward))
-    flat_scores = problem.features @ weights
-    in_margins = flat_scores / problem.margin
-    intercept = problem.margin * middle_intercept(in_margins, np.argsort(in_margins), sides)
-    scores = flat_scores + intercept
+    """Give a solver's weights their intercept, make its dual variables feasible, and certify both.
 
-    primal = node_criterion(problem, weights, scores)
-    best = _certificate(problem, *_balance(problem, mu_up, mu_down))
-    if primal - best.value > tol * primal:
-        projected = _certificate(problem, *_balance(problem, *_project(problem, weights, mu_up, mu_down)))
-        best = max(best, projected, key=lambda certificate: certificate.value)
-    status = SolverStatus.OPTIMAL if primal - best.value <= tol * primal else SolverStatus.INACCURATE
-    return NodeSolution(weights, float(intercept), scores, best.net, primal, best.value, iterations, status)
+    Where the certificate falls short of `tol`, `mend` has the dual variables projected for a better one.
+    """
+    upward, downward, kappa, margin = problem.upward, problem.downward, problem.kappa, problem.margin
+    scores = problem.features @ weights
+    net = np.empty(len(scores))
+    intercept, primal, sum_of_mu = certify(
+        np.argsort(scores), upward, downward, kappa, margin, weights, mu_up, mu_down, scores, net
+    )
+    dual = _dual_value(problem, net, sum_of_mu)
+    if mend and primal - dual > tol * primal:
+        projected = np.empty(len(scores))
+        sum_of_mu = feasible_net(*_project(problem, weights, mu_up, mu_down), upward, downward, kappa, projected)
+        value = _dual_value(problem, projected, sum_of_mu)
+        net, dual = (projected, value) if value > dual else (net, dual)
+    status = SolverStatus.OPTIMAL if primal - dual <= tol * primal else SolverStatus.INACCURATE
+    return NodeSolution(weights, intercept, scores, net, primal, dual, iterations, status)
 
 
 def degenerate_solution(problem: NodeProblem) -> NodeSolution | None:
@@ -106,8 +118,7 @@ def degenerate_solution(problem: NodeProblem) -> NodeSolution | None:
     status = SolverStatus.CONSTANT if up and down else SolverStatus.ONE_SIDED
     if up and down:
         # All scores are equal to b, and the objective is piecewise linear in it.
-        sides = np.concatenate((problem.upward, problem.downward))
-        intercept = problem.margin * middle_intercept(np.zeros(n), np.arange(n), sides)
+        intercept = middle_intercept(np.zeros(n), np.arange(n), problem.upward, problem.downward, problem.margin)
     else:
         intercept = -problem.margin if down else problem.margin
     scores = np.full(n, float(intercept))
@@ -115,28 +126,10 @@ def degenerate_solution(problem: NodeProblem) -> NodeSolution | None:
     return NodeSolution(np.zeros(rank), float(intercept), scores, np.zeros(n), value, value, 0, status)
 
 
-class _Certificate(NamedTuple):
-    net: np.ndarray
-    value: float
-
-
-def _certificate(problem: NodeProblem, mu_up: np.ndarray, mu_down: np.ndarray) -> _Certificate:
+def _dual_value(problem: NodeProblem, net: np.ndarray, sum_of_mu: float) -> float:
     """The dual value of feasible variables: a lower bound of the optimum."""
-    net = mu_up - mu_down
     reach = net @ problem.features
-    return _Certificate(net, float(problem.margin * np.add.reduce(mu_up + mu_down) - 0.5 * reach @ reach))
-
-
-def _balance(problem: NodeProblem, mu_up: np.ndarray, mu_down: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Clip the dual variables into their bounds, then scale the heavier side down to the weight of the lighter."""
-    mu_up = np.minimum(np.maximum(mu_up, 0.0), problem.kappa * problem.upward)
-    mu_down = np.minimum(np.maximum(mu_down, 0.0), problem.kappa * problem.downward)
-    weight_up, weight_down = np.add.reduce(mu_up), np.add.reduce(mu_down)
-    if weight_up > weight_down:
-        return mu_up * (weight_down / weight_up), mu_down
-    if weight_down > weight_up:
-        return mu_up, mu_down * (weight_up / weight_down)
-    return mu_up, mu_down
+    return float(problem.margin * sum_of_mu - 0.5 * reach @ reach)
 
 
 def _project(

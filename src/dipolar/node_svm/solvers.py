@@ -26,7 +26,9 @@ OSQP_STRICTNESS = 1e-2
 MAX_OSQP_STEPS = 100_000
 
 
-def solve(problem: NodeProblem, solver: str = "interior_point", tol: float = 1e-6) -> NodeSolution:
+def solve(
+    problem: NodeProblem, solver: str = "interior_point", tol: float = 1e-6, enough: float = np.inf
+) -> NodeSolution:
     """Solve one node problem to a relative duality gap of `tol`, or say in the status that it was not reached.
 
     Parameters
@@ -35,14 +37,17 @@ def solve(problem: NodeProblem, solver: str = "interior_point", tol: float = 1e-
     solver : {"interior_point", "osqp"}
     tol : float
         Wanted relative duality gap. OSQP is given a hundredth of it as its absolute and relative tolerance.
+    enough : float
+        The solver may stop once it has proven that the optimum is larger. The solution is then no optimum, but its
+        dual value is the proof. OSQP does not stop early.
     """
     trivial = degenerate_solution(problem)
     if trivial is not None:
         return trivial
-    return SOLVERS[solver](problem, tol)
+    return SOLVERS[solver](problem, tol, enough)
 
 
-def solve_osqp(problem: NodeProblem, tol: float) -> NodeSolution:
+def solve_osqp(problem: NodeProblem, tol: float, enough: float = np.inf) -> NodeSolution:
     """The paper's dual, as the paper solved it."""
     try:
         import osqp
@@ -75,7 +80,7 @@ def solve_osqp(problem: NodeProblem, tol: float) -> NodeSolution:
     return finish(problem, weights, mu[:n], mu[n:], int(result.info.iter), tol)
 
 
-SOLVERS: dict[str, Callable[[NodeProblem, float], NodeSolution]] = {
+SOLVERS: dict[str, Callable[[NodeProblem, float, float], NodeSolution]] = {
     "interior_point": solve_interior_point,
     "osqp": solve_osqp,
 }

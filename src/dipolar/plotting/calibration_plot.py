@@ -50,7 +50,7 @@ def plot_calibration(curve: pd.DataFrame, *, ax: Axes | None = None, level: floa
                 zorder=2)  # fmt: skip
     area = LARGEST * known["n_samples"] / curve["n_samples"].max()
     ax.scatter(known["predicted"], known["observed"], s=np.maximum(area, 8), color=BLUE, edgecolors="white",
-               linewidths=0.6, zorder=3)  # fmt: skip
+               linewidths=0.6, zorder=3, clip_on=False)  # fmt: skip
     ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
     quiet(ax, x="predicted survival", y="observed survival (Kaplan-Meier)")
     n_unknown = len(curve) - len(known)

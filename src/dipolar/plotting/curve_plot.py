@@ -18,6 +18,7 @@ from dipolar.plotting.style import (
     INK,
     SMALL_SIZE,
     figure_of,
+    ink_of,
     make_axes,
     ordered_colors,
     plain_axes,
@@ -168,8 +169,10 @@ def _draw_table(ax: Axes, rows: list[tuple[str, Any, list[str]]], ticks: np.ndar
     look: dict[str, Any] = {"fontsize": size, "va": "center", "clip_on": False}
     side = ax.get_yaxis_transform()
     ax.text(0.0, 0.5, "at risk", transform=side, ha="left", color=GREY, **look)
+    # The first counts are centred on time 0; the names end left of the longest of them.
+    aside = -(0.33 * max(len(counts[0]) for _, _, counts in rows) + 1.0) * size
     for number, (name, color, counts) in enumerate(rows, start=1):
-        ax.annotate(name, (0.0, number + 0.5), xycoords=side, xytext=(-14, 0), textcoords="offset points", ha="right",
-                    color=color, **look)  # fmt: skip
+        ax.annotate(name, (0.0, number + 0.5), xycoords=side, xytext=(aside, 0), textcoords="offset points", ha="right",
+                    color=ink_of(color), **look)  # fmt: skip
         for tick, count in zip(ticks, counts):
             ax.text(tick, number + 0.5, count, ha="center", color=INK, **look)

@@ -11,6 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from dipolar.plotting.glyphs import legible
 from dipolar.plotting.style import (
     BLUE,
     GREEN,
@@ -18,7 +19,6 @@ from dipolar.plotting.style import (
     ORANGE,
     SERIES,
     SMALL_SIZE,
-    legible,
     make_axes,
     plain_axes,
     quiet,
@@ -29,6 +29,9 @@ from dipolar.tree.export import fitted_record
 __all__ = ["plot_kappa_path", "plot_pruning_path"]
 
 MEAN, SPREAD, NEGATED = "mean_test_", "std_test_", "neg_"
+
+# Values of eta from which on spreads are bands.
+MOST_BARS = 12
 
 # What the scorers of dipolar.metrics are called on an axis.
 SCORE_LABELS = {
@@ -51,8 +54,9 @@ def plot_kappa_path(
 ) -> np.ndarray:
     """Draw cross-validated scores over eta = log(kappa), one line per kernel, one panel per score.
 
-    Error bars are one standard deviation over the folds, and a ring marks the best eta of each kernel. Scores whose
-    names begin with `neg_` are drawn with their sign turned, so that a Brier score reads as one.
+    Error bars are one standard deviation over the folds, bands where bars would stand too close, and a ring marks the
+    best eta of each kernel. Scores whose names begin with `neg_` are drawn with their sign turned, so that a Brier
+    score reads as one.
 
     Parameters
     ----------
@@ -170,12 +174,18 @@ def _draw_score(ax: Axes, results: pd.DataFrame, name: str) -> None:
     sign = -1.0 if name.startswith(NEGATED) else 1.0
     for number, kernel in enumerate(kernels):
         rows = results[results["kernel"] == kernel].sort_values("eta")
-        # Side by side, so that no error bar hides another.
-        shift = 0.12 * step * (number - (len(kernels) - 1) / 2) / max(len(kernels) / 3, 1)
-        eta, mean = rows["eta"].to_numpy(float) + shift, rows[MEAN + name].to_numpy(float)
+        eta, mean, spread = (rows[column].to_numpy(float) for column in ("eta", MEAN + name, SPREAD + name))
         look = SERIES[number % len(SERIES)]
-        ax.errorbar(eta, sign * mean, rows[SPREAD + name], label=legible(str(kernel)), capsize=2, linewidth=1.4,
-                    elinewidth=0.8, markersize=4.5, **look)  # fmt: skip
+        line: dict[str, Any] = {"label": legible(str(kernel)), "linewidth": 1.4, "markersize": 4.5, **look}
+        if len(etas) > MOST_BARS:
+            ax.fill_between(
+                eta, sign * mean - spread, sign * mean + spread, color=look["color"], alpha=0.14, linewidth=0
+            )
+            ax.plot(eta, sign * mean, **line)
+        else:
+            # Side by side, so that no bar hides another.
+            eta = eta + 0.12 * step * (number - (len(kernels) - 1) / 2) / max(len(kernels) / 3, 1)
+            ax.errorbar(eta, sign * mean, spread, capsize=2, elinewidth=0.8, **line)
         if np.isfinite(mean).any():
             best = np.nanargmax(mean)
             ax.plot(eta[best], sign * mean[best], "o", markersize=10, markerfacecolor="none",

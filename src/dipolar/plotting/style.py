@@ -1,4 +1,4 @@
-"""One look for all figures, and text that can be drawn by the font at hand.
+"""One look for all figures.
 
 Colours come from Okabe and Ito's palette and, where groups are ordered by risk, from a map whose lightness rises
 steadily: both stay apart under the common kinds of colour blindness and in grey print. Nothing here changes
@@ -7,19 +7,18 @@ matplotlib's settings; every artist is told its look.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.ticker import MaxNLocator
 
+from dipolar.plotting.glyphs import font_families, legible
 from dipolar.tree.rules import flatten, shorten
 
 __all__ = [
@@ -34,7 +33,7 @@ __all__ = [
     "SMALL_SIZE",
     "TEXT_SIZE",
     "figure_of",
-    "legible",
+    "ink_of",
     "make_axes",
     "name_label",
     "ordered_colors",
@@ -45,7 +44,7 @@ __all__ = [
 ]
 
 INK = "#222222"
-GREY = "#767676"
+GREY = "#6E6E6E"
 BLUE = "#0072B2"
 ORANGE = "#D55E00"
 GREEN = "#009E73"
@@ -65,6 +64,8 @@ SMALL_SIZE = 8.0
 
 # From low risk to high risk; the yellow end of the map is too light for lines on white.
 RISK_MAP, RISK_RANGE = "plasma", (0.02, 0.78)
+
+READABLE_CONTRAST = 4.5
 
 
 def make_axes(ax: Axes | None, figsize: tuple[float, float]) -> Axes:
@@ -106,11 +107,11 @@ def plain_axes(ax: Axes, *, size: float = SMALL_SIZE) -> None:
 def quiet(ax: Axes, *, x: str | None = None, y: str | None = None, title: str | None = None) -> None:
     """Label axes in the common look."""
     if x is not None:
-        ax.set_xlabel(legible(x), fontsize=TEXT_SIZE, color=INK)
+        ax.set_xlabel(legible(x), fontsize=TEXT_SIZE, color=INK, family=font_families(x))
     if y is not None:
-        ax.set_ylabel(legible(y), fontsize=TEXT_SIZE, color=INK)
+        ax.set_ylabel(legible(y), fontsize=TEXT_SIZE, color=INK, family=font_families(y))
     if title is not None:
-        ax.set_title(legible(title), fontsize=TEXT_SIZE + 1, color=INK)
+        ax.set_title(legible(title), fontsize=TEXT_SIZE + 1, color=INK, family=font_families(title))
 
 
 def ordered_colors(values: Sequence[float] | np.ndarray) -> list[Any]:
@@ -121,43 +122,21 @@ def ordered_colors(values: Sequence[float] | np.ndarray) -> list[Any]:
     return [mpl.colormaps[RISK_MAP](low + (high - low) * float(s)) for s in share]
 
 
+def ink_of(color: Any) -> tuple[float, float, float]:
+    """Darken a colour until text in it can be read on white: a contrast of 4.5, as the WCAG ask for small text."""
+    red_green_blue = np.array(to_rgb(color))
+    while 1.05 / (_luminance(red_green_blue) + 0.05) < READABLE_CONTRAST:
+        red_green_blue *= 0.95
+    red, green, blue = red_green_blue.tolist()
+    return red, green, blue
+
+
+def _luminance(red_green_blue: np.ndarray) -> float:
+    """Relative luminance of an sRGB colour."""
+    linear = np.where(red_green_blue <= 0.04045, red_green_blue / 12.92, ((red_green_blue + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
 def name_label(name: str, width: int = 40) -> str:
-    """Return the name of a covariate as an axis label: on one line, of bounded length, drawable."""
-    return legible(shorten(flatten(name), width))
-
-
-def legible(text: str) -> str:
-    """Return the text with every character that the font lacks spelled out, and without mathematics.
-
-    A symbol becomes its name (`:red heart:`), another character its code (`U+5E74`); joiners and variation
-    selectors disappear. A dollar sign stays a dollar sign.
-    """
-    families = tuple(FontProperties().get_family())
-    shown = "".join(c if c in " \n" or _font_has(c, families) else _spelled(c) for c in text)
-    return shown.replace("$", r"\$")
-
-
-@lru_cache(maxsize=4096)
-def _font_has(character: str, families: tuple[str, ...]) -> bool:
-    return any(get_font(path).get_char_index(ord(character)) for path in _font_files(families))
-
-
-@lru_cache(maxsize=64)
-def _font_files(families: tuple[str, ...]) -> list[str]:
-    """The files that matplotlib looks into for a list of families, in its order."""
-    files: list[str] = []
-    for family in families:
-        try:
-            files.append(str(findfont(FontProperties(family=[family]), fallback_to_default=False)))
-        except ValueError:
-            continue
-    return files or [str(findfont(FontProperties(family=["DejaVu Sans"])))]
-
-
-def _spelled(character: str) -> str:
-    category = unicodedata.category(character)
-    if category in ("Cf", "Mn", "Me", "Cc"):
-        return ""
-    if category.startswith("S"):
-        return f":{unicodedata.name(character, f'U+{ord(character):04X}').lower()}:"
-    return f"U+{ord(character):04X}"
+    """Return the name of a covariate as an axis label: on one line, of bounded length."""
+    return shorten(flatten(name), width)

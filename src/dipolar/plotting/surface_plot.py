@@ -19,6 +19,7 @@ from scipy.ndimage import binary_dilation, distance_transform_edt
 from sklearn.utils.validation import check_is_fitted
 
 from dipolar.plotting.curves import short_number
+from dipolar.plotting.glyphs import GLUE, font_families, legible
 from dipolar.plotting.style import (
     BLUE,
     INK,
@@ -40,12 +41,12 @@ from dipolar.survival import Survival, check_outcome
 from dipolar.svm import DipoleSVM
 from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.export import covariate_names
-from dipolar.tree.rules import flatten, shorten
 
 __all__ = ["plot_split_surface"]
 
 STEPS = 220
 FEW_VALUES = 5
+MOST_TOLD = 6  # covariates at their medians that the title names
 TINT = 0.28  # how much of a leaf's colour its region has
 DASHES = ("solid", (0, (5, 1.6)), (0, (2.5, 1.5)), (0, (1, 1.2)))
 
@@ -116,7 +117,7 @@ class Plane:
     x2: np.ndarray
     grid: np.ndarray | pd.DataFrame  # (STEPS ** 2, n_features), as the model wants it
     rows: np.ndarray  # (n_samples, 2)
-    held: list[str]  # "name = value"
+    held: list[str]  # "name = value", with spaces that do not break
 
 
 @dataclass(frozen=True)
@@ -143,8 +144,7 @@ def _make_plane(model: Any, names: list[str], X: Any, features: Any, fixed: Any)
     grid[:, columns[0]], grid[:, columns[1]] = x1.ravel(), x2.ravel()
     if hasattr(model, "feature_names_in_"):
         grid = pd.DataFrame(grid, columns=model.feature_names_in_)
-    held = [f"{names[c]} = {at[c]:.4g}" for c in range(len(names)) if c not in columns]
-    return Plane(columns, x1, x2, grid, rows, held)
+    return Plane(columns, x1, x2, grid, rows, _held_texts(model, names, at, columns, fixed))
 
 
 def _spread_out(x: np.ndarray) -> np.ndarray:
@@ -188,6 +188,19 @@ def _held_values(names: list[str], values: np.ndarray, columns: tuple[int, int],
             raise ValueError(f"fixed names {feature!r}, which is on an axis. Fix other covariates, or change features.")
         at[column] = float(value)
     return at
+
+
+def _held_texts(model: Any, names: list[str], at: np.ndarray, columns: tuple[int, int], fixed: Any) -> list[str]:
+    """Say what the other covariates are held at: all that were asked for, and the most important ones of the rest."""
+    asked = [_column(feature, names, "fixed") for feature in fixed or {}]
+    shares = getattr(model, "feature_importances_", np.zeros(len(names)))
+    others = [column for column in range(len(names)) if column not in columns]
+    ranked = sorted(others, key=lambda column: (column not in asked, -shares[column]))
+    told = sorted(ranked[: max(MOST_TOLD, len(asked))])
+    texts = [f"{name_label(names[column], 30)}{GLUE}={GLUE}{at[column]:.4g}" for column in told]
+    n_untold = len(others) - len(told)
+    untold = f"{n_untold}{GLUE}other{'s' if n_untold > 1 else ''}{GLUE}at{GLUE}the{GLUE}median"
+    return [*texts, untold] if n_untold else texts
 
 
 def _tree_parts(tree: BaseSurvivalTree, plane: Plane) -> Parts:
@@ -261,11 +274,10 @@ def _write_title(ax: Axes, held: list[str]) -> None:
     """Say what the other covariates are held at, in as many lines as it takes."""
     if not held:
         return
-    told = ", ".join(shorten(flatten(text), 34) for text in held[:8])
-    more = f", {len(held) - 8} more at their values" if len(held) > 8 else ""
+    title = "where " + ", ".join(held)
     width = size_in_inches(ax)[0]
-    lines = Ruler(figure_of(ax)).wrap(name_label(f"where {told}{more}", 400), 0.98 * width, SMALL_SIZE)
-    ax.set_title("\n".join(lines), fontsize=SMALL_SIZE, color=INK)
+    lines = Ruler(figure_of(ax)).wrap(legible(title), 0.98 * width, SMALL_SIZE)
+    ax.set_title("\n".join(lines), fontsize=SMALL_SIZE, color=INK, family=font_families(title))
 
 
 def _draw_keys(ax: Axes, depths: list[int]) -> None:

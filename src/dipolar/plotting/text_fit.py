@@ -1,23 +1,51 @@
-"""Text that stays inside its box: measured, wrapped, and set smaller only when nothing else helps."""
+"""Text that stays inside its box: measured, set smaller within limits, and wrapped, but never inside a number."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dipolar.plotting.style import INK, legible
+from dipolar.plotting.glyphs import GLUE, font_families, legible
+from dipolar.plotting.style import INK
 
-__all__ = ["SMALLEST", "Box", "FittedText", "Ruler", "draw_text", "fit_text", "place_text"]
+__all__ = ["POINTS", "SMALLEST", "Box", "FittedText", "Ruler", "draw_text", "fit_text", "place_text"]
 
 POINTS = 72.0  # per inch
 LEADING = 1.22  # height of a line, in font sizes
+ASCENT = 0.94  # from the top of a line to its baseline, in font sizes
 SLACK = 1.04  # vector files and hinted pixels differ by a few percent
 MEASURED_AT = 20.0
+STEP = 0.93  # from one font size to the next smaller one
 SMALLEST = 2.0  # smaller text is dust, and is left out
+
+# Where a word that is too wide for a line may be broken, the best places first: before a comparison, between words that
+# are glued, inside a name where a part of it ends. Where nothing else helps, anywhere but inside a number or between it
+# and its sign.
+_BEFORE_COMPARISON = rf"(?<={GLUE})(?=[<>≤=])"
+_BETWEEN_WORDS = rf"(?<=[^-+−<>≤={GLUE}]{GLUE})"
+_BETWEEN_PARTS = (
+    r"(?<=[_/|…])(?=[^_/|…])|(?<=[^\W\d][-.])(?=[^\W\d])"  # blood_pressure, low-density, blood.pressure
+    r"|(?<=[a-z])(?=[A-Z])|(?<=[\u3040-\u9fff])(?=[\u3040-\u9fff])"  # bloodPressure, 血圧
+)
+_OUTSIDE_NUMBERS = (
+    r"(?!(?<=\d)[\d.,eE%]|(?<=[.,])\d|(?<=\d[eE])[-+\d]|(?<=\d[eE][-+])\d"  # inside 1,234.5e-06 or 10%
+    rf"|(?<=[-+−])\d|(?<=[-+−<>≤=]{GLUE})|{GLUE})"  # behind the sign of a number, before the glue of anything
+)
+GOOD_BREAKS = tuple(
+    re.compile("|".join(places))
+    for places in (
+        [_BEFORE_COMPARISON],
+        [_BETWEEN_WORDS],
+        [_BETWEEN_WORDS, _BETWEEN_PARTS],
+    )
+)
+ALL_BREAKS = (*GOOD_BREAKS, re.compile(_OUTSIDE_NUMBERS))
 
 
 @dataclass(frozen=True)
@@ -62,8 +90,11 @@ class Ruler:
         """Return the height of some lines in inches."""
         return len(lines) * LEADING * size / POINTS
 
-    def wrap(self, text: str, width: float, size: float) -> list[str]:
-        """Break a text at its spaces, and inside words that are wider than a line; `\\n` always breaks."""
+    def wrap(self, text: str, width: float, size: float, breaks: Sequence[re.Pattern[str]] = ALL_BREAKS) -> list[str]:
+        """Break a text at its spaces, and words that are wider than a line where `breaks` allow; `\\n` always breaks.
+
+        What cannot be broken stands on a line that is too wide: a number always, and any word without `breaks`.
+        """
         lines: list[str] = []
         for paragraph in text.split("\n"):
             lines.append("")
@@ -72,20 +103,27 @@ class Ruler:
                 if self.width(joined, size) <= width:
                     lines[-1] = joined
                     continue
-                *full, rest = self._pieces(word, width, size)
+                pieces = self._pieces(word, width, size, breaks)
                 if lines[-1]:
-                    lines += [*full, rest]
+                    lines += pieces
                 else:
-                    lines[-1:] = [*full, rest]
+                    lines[-1:] = pieces
         return lines
 
-    def _pieces(self, word: str, width: float, size: float) -> list[str]:
-        pieces = [""]
-        for character in word.replace(r"\$", "$"):
-            if pieces[-1] and self.width(pieces[-1] + character, size) > width:
-                pieces.append("")
-            pieces[-1] += character
-        return [piece.replace("$", r"\$") for piece in pieces]
+    def _pieces(self, word: str, width: float, size: float, breaks: Sequence[re.Pattern[str]]) -> list[str]:
+        """Break a word at the first kind of places at which all of its parts fit on a line."""
+        word = word.replace(r"\$", "$")
+        parts = [word]
+        for places in breaks:
+            parts = [part for part in places.split(word) if part]
+            if all(self.width(part, size) <= width for part in parts):
+                break
+        lines = [""]
+        for part in parts:
+            if lines[-1] and self.width(lines[-1] + part.rstrip(GLUE), size) > width:
+                lines.append("")
+            lines[-1] += part
+        return [line.strip(GLUE).replace("$", r"\$") for line in lines]
 
     def _character(self, character: str) -> float:
         if character not in self._widths:
@@ -94,7 +132,7 @@ class Ruler:
         return self._widths[character]
 
     def _extent(self, text: str) -> float:
-        artist = self._figure.text(0, 0, text, fontsize=MEASURED_AT, parse_math=False)
+        artist = self._figure.text(0, 0, text, fontsize=MEASURED_AT, parse_math=False, family=font_families(text))
         extent = artist.get_window_extent().width / self._figure.dpi
         artist.remove()
         return extent
@@ -159,26 +197,33 @@ def draw_text(
     if text.size < SMALLEST:
         return
     x = {"left": box.left, "center": box.middle[0], "right": box.right}[align]
-    y = {"top": box.top, "center": box.middle[1], "bottom": box.bottom}[vertical]
-    look: dict[str, Any] = {"color": color, "fontsize": text.size, "linespacing": 1.15, "clip_on": False}
-    anchor: dict[str, Any] = {"ha": align, "va": vertical, "multialignment": align}
-    ax.text(x, y, "\n".join(text.lines), **look, **anchor, in_layout=False)
+    top = {
+        "top": box.top,
+        "center": box.middle[1] + text.height / 2,
+        "bottom": box.bottom + text.height,
+    }[vertical]
+    look: dict[str, Any] = {"color": color, "fontsize": text.size, "clip_on": False, "in_layout": False}
+    for number, line in enumerate(text.lines):
+        # One by one: matplotlib sets the lines of one text closer where no letter is tall.
+        baseline = top - (number * LEADING + ASCENT) * text.size / POINTS
+        ax.text(x, baseline, line, ha=align, va="baseline", family=font_families(line), **look)
 
 
 def _fit(ruler: Ruler, box: Box, texts: list[str], size: float, smallest: float) -> tuple[list[str], float]:
+    """Try the texts in turn, each smaller and smaller in whole words, and then with words that are broken well."""
+    sizes = [size * STEP**step for step in range(1 + int(np.log(smallest / size) / np.log(STEP) + 1e-9))]
     for text in texts:
-        current = size
-        while current >= smallest:
-            lines = ruler.wrap(text, box.width, current)
-            if _fits(ruler, box, lines, current):
-                return lines, current
-            current *= 0.93
+        for breaks in ((), GOOD_BREAKS):
+            for current in sizes:
+                lines = ruler.wrap(text, box.width, current, breaks)
+                if _fits(ruler, box, lines, current):
+                    return lines, current
     current = smallest
     while True:
         lines = ruler.wrap(texts[-1], box.width, current)
         if _fits(ruler, box, lines, current) or current < SMALLEST:
             return lines, current
-        current *= 0.93
+        current *= STEP
 
 
 def _fits(ruler: Ruler, box: Box, lines: list[str], size: float) -> bool:

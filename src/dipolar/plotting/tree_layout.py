@@ -20,12 +20,21 @@ from dataclasses import dataclass
 from dipolar.plotting.text_fit import Box
 from dipolar.tree.record import Tree
 
-__all__ = ["PICTURE", "SUM", "TreeLayout", "TreeShape", "lay_out_down", "lay_out_right", "preferred_size", "shape_of"]
+__all__ = [
+    "LONG_RULE",
+    "PICTURE",
+    "TreeLayout",
+    "TreeShape",
+    "lay_out_down",
+    "lay_out_right",
+    "preferred_size",
+    "shape_of",
+]
 
 # Preferred sizes in inches.
 DOWN_SLOT, DOWN_LEVEL, DOWN_LEAF, DOWN_MARGIN = 1.55, 0.95, 1.95, 0.45
-RIGHT_SLOT, RIGHT_LEVEL, RIGHT_LEAF, RIGHT_MARGIN = 0.66, 1.75, 3.4, 0.5
-PICTURE, SUM = 0.75, 0.22  # what a level needs more where splits are drawn, and where rules are sums
+RIGHT_SLOT, RIGHT_LEVEL, RIGHT_LEAF, RIGHT_MARGIN = 0.66, 1.8, 3.4, 0.5
+PICTURE, LONG_RULE = 0.75, 0.22  # what a level needs more where splits are drawn, and where rules are long
 
 
 @dataclass(frozen=True)
@@ -144,7 +153,7 @@ def lay_out_right(shape: TreeShape, tree: Tree, width: float, height: float) -> 
     def up(node: int) -> float:
         return height - shape.slot[node] * slot
 
-    box_width, box_height = 0.78 * level, min(1.7 * slot, 1.3)
+    box_width, box_height = 0.76 * level, min(1.7 * slot, 1.3)
     rules = {
         node: Box(shape.depth[node] * level, up(node) - box_height / 2, box_width, box_height) for node in shape.splits
     }

@@ -15,21 +15,23 @@ from matplotlib.patches import FancyBboxPatch
 from dipolar.curves import LifeTable
 from dipolar.parameters import check_choice, check_share
 from dipolar.plotting.curves import draw_band, draw_curve, short_number
+from dipolar.plotting.glyphs import GLUE
 from dipolar.plotting.style import (
     GREY,
     INK,
     TEXT_SIZE,
     figure_of,
+    ink_of,
     ordered_colors,
     plain_axes,
     round_ticks,
     size_in_inches,
 )
 from dipolar.plotting.surface_picture import SurfacePictures
-from dipolar.plotting.text_fit import SMALLEST, Box, Ruler, draw_text, fit_text, place_text
+from dipolar.plotting.text_fit import POINTS, SMALLEST, Box, Ruler, draw_text, fit_text, place_text
 from dipolar.plotting.tree_layout import (
+    LONG_RULE,
     PICTURE,
-    SUM,
     TreeLayout,
     TreeShape,
     lay_out_down,
@@ -56,6 +58,13 @@ MARGIN = 0.1
 
 # Width over height of a split that is drawn.
 PICTURE_SHAPE = 1.7
+
+# Rules that are sums, "0.21 age - 1.4 sex < 12", and those that are lists, "Gaussian score of age (57%), sex (2%) < 0".
+SUM = re.compile(r"-?[\d.]+(e[-+]\d+)? .* [-+] ")
+LIST = re.compile(r".* score of .*\(\d+%\)")
+
+# Characters that a name may have before levels are set farther apart.
+LONG_NAME = 30
 
 # Lengths of rules that are tried, the fullest first.
 RULE_WIDTHS = (160, 110, 80, 60, 45, 32, 24, 16, 10)
@@ -119,7 +128,7 @@ def plot_tree(
     shape = shape_of(record, limit)
     if orientation == "auto":
         orientation = "down" if len(shape.ends) <= MOST_LEAVES_DOWN else "right"
-    wanted = preferred_size(shape, orientation, _room_for_splits(record, pictures))
+    wanted = preferred_size(shape, orientation, _room_for_splits(record, names, pictures))
     ax, size = _canvas(ax, wanted)
     lay_out = lay_out_down if orientation == "down" else lay_out_right
     layout = lay_out(shape, record, *size)
@@ -140,11 +149,12 @@ def plot_tree(
     return ax
 
 
-def _room_for_splits(record: Tree, pictures: SurfacePictures | None) -> float:
+def _room_for_splits(record: Tree, names: list[str], pictures: SurfacePictures | None) -> float:
     """What each level needs more than a short rule does."""
     if pictures is not None:
         return PICTURE
-    return SUM if isinstance(record.splits, Surfaces) else 0.0
+    is_long = isinstance(record.splits, Surfaces) or max(map(len, names)) > LONG_NAME
+    return LONG_RULE if is_long else 0.0
 
 
 @dataclass(frozen=True)
@@ -205,8 +215,8 @@ def _draw_splits(
         foot, body = _foot_and_body(inside)
         rule = fit_text(ruler, body, _rules(tree, node, names), size=font, smallest=0.82 * font)
         size = fit_text(ruler, foot, _sizes(record, node), size=0.82 * font, smallest=0.7 * font)
-        spare = inside.height - rule.height - size.height, inside.width - max(rule.width, size.width)
-        frame = box.shrunk(max(spare[1], 0.0) / 2, max(spare[0], 0.0) / 2)
+        width, height = max(rule.width, size.width), rule.height + size.height + 0.3 * font / POINTS
+        frame = box.shrunk(max(inside.width - width, 0.0) / 2, max(inside.height - height, 0.0) / 2)
         ax.add_patch(_frame(frame))
         inside = _padded(box, frame)
         draw_text(ax, inside, rule, vertical="top")
@@ -236,12 +246,15 @@ def _foot_and_body(inside: Box) -> tuple[Box, Box]:
 
 
 def _rules(tree: BaseSurvivalTree, node: int, names: list[str]) -> Iterator[str]:
-    """The rule, shorter and shorter, with spaces that do not break after signs and numbers."""
-    for width in RULE_WIDTHS:
-        rule = tree.tree_.splits.rule(node, names, width)
-        name, sign, value = rule.rpartition(" <= ")
-        rule = f"{name} ≤ {value}" if sign else rule
-        yield re.sub(r" (?=[<>≤] )|(?<=[-+<>≤\d]) ", "\N{NO-BREAK SPACE}", rule)
+    """The rule, shorter and shorter; its spaces break before terms of a sum and between items of a list only."""
+    for rule in dict.fromkeys(tree.tree_.splits.rule(node, names, width) for width in RULE_WIDTHS):
+        if SUM.match(rule):
+            yield re.sub(r" (?![-+] )", GLUE, rule)
+        elif LIST.match(rule):
+            yield re.sub(r"(?<!,) (?!score |of )", GLUE, rule)
+        else:
+            name, sign, value = rule.rpartition(" <= ")
+            yield (f"{name} ≤ {value}" if sign else rule).replace(" ", GLUE)
 
 
 def _draw_answers(ax: Axes, ruler: Ruler, layout: TreeLayout, tree: BaseSurvivalTree, font: float) -> None:
@@ -274,14 +287,16 @@ def _draw_leaves(
         plain_axes(panel, size=0.78 * font)
         panel.axhline(0.5, color="0.85", linewidth=0.6, zorder=0)
         draw_band(panel, leaf.table, leaf.color, level)
-        draw_curve(panel, leaf.table, leaf.color, linewidth=1.5)
+        draw_curve(panel, leaf.table, leaf.color, linewidth=1.5, zorder=3, clip_on=False)  # also along the axes
         panel.set(xlim=(0, last_time), ylim=(0, 1.03), xticks=[0, tick], yticks=[0, 0.5, 1])
         _label_ticks(panel, leaf.node in layout.with_time_ticks, leaf.node in layout.with_survival_ticks)
         median = leaf.table.median()
         told = f"median {short_number(median)}" if np.isfinite(median) else "median not reached"
         captions = [f"{size}\n{told}" for size in leaf.sizes]
         look: dict[str, Any] = {"size": 0.9 * font, "smallest": 0.75 * font, "align": align}
-        place_text(ax, ruler, layout.headers[leaf.node], leaf.title, vertical="bottom", color=leaf.color, **look)
+        place_text(
+            ax, ruler, layout.headers[leaf.node], leaf.title, vertical="bottom", color=ink_of(leaf.color), **look
+        )
         place_text(ax, ruler, layout.captions[leaf.node], captions, vertical="top", **look)
 
 

@@ -30,8 +30,15 @@ from dipolar.tree.export import covariate_names
 
 __all__ = ["render_report", "report_data", "write_report"]
 
-# In the order in which they run; each may use what the ones before it define.
-SCRIPTS = ("statistics.js", "model.js", "draw.js", "tree.js", "page.js")
+# In the order in which they run. All are parts of one function: each may use what the ones before it define, and the
+# functions of all, but the page shows none of it to other scripts.
+SCRIPTS = (
+    *("statistics.js", "model.js", "draw.js", "tree.js"),  # of any tree
+    "state.js",  # of this page
+    *("picture.js", "walk.js", "details.js", "size.js", "person.js", "leaves.js", "pruning.js"),
+    *("scores.js", "data.js", "about.js"),
+    "page.js",
+)
 
 
 def write_report(
@@ -98,7 +105,7 @@ def write_report(
 def render_report(tree: Any, **options: Any) -> str:
     """Return the page as text; the options are those of :func:`write_report`."""
     data = report_data(tree, **options)
-    style, script = _resource("report.css"), "\n".join(_resource(name) for name in SCRIPTS)
+    style, script = _resource("report.css"), _script()
     return Template(_resource("page.html")).substitute(
         title=html.escape(data["title"]),
         policy=_content_policy(style, script),
@@ -176,6 +183,11 @@ def _embed(data: dict[str, Any]) -> str:
     """Return JSON that is safe inside a script element: nothing in it can end the element or a line."""
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _script() -> str:
+    parts = "\n".join(_resource(name) for name in SCRIPTS)
+    return f'"use strict";\n(() => {{\n{parts}}})();\n'
 
 
 def _content_policy(style: str, script: str) -> str:

@@ -6,8 +6,9 @@ standardised covariates z = (x - mean) / scale is expanded into one of x.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
+from itertools import combinations, takewhile
 from math import comb, factorial, prod
 
 import numpy as np
@@ -24,7 +25,9 @@ __all__ = [
     "polynomial_terms",
     "prototype_text",
     "shorten",
+    "shorten_names",
     "sum_rules",
+    "threshold_texts",
 ]
 
 # Columns that a term multiplies, repeated for powers; () is the constant.
@@ -35,6 +38,13 @@ MAX_TERMS = 2000
 
 # Lengths to which names are cut, one after the other, before a rule loses terms.
 NAME_LIMITS = (None, 32, 20, 12)
+
+# Characters to which the name of a single covariate is cut at most.
+SHORTEST_NAME = 6
+
+# Significant digits of a threshold, and of the weights of a sum: whole, and where room is narrow.
+THRESHOLD_DIGITS = (6, 4, 3)
+SUM_DIGITS = (4, 3)
 
 # Share of the score that a covariate needs to be named in a sum.
 NEGLIGIBLE = 1e-6
@@ -67,8 +77,47 @@ def shorten(text: str, width: int | None) -> str:
     return text[: width - 1 - tail] + ELLIPSIS + (text[-tail:] if tail else "")
 
 
+def shorten_names(names: Sequence[str], width: int | None) -> list[str]:
+    """Shorten names so that different ones stay different.
+
+    Those that would look alike are shown around the place where they begin to differ, or numbered if that is not
+    enough.
+    """
+    short = [shorten(name, width) for name in names]
+    if width is None:
+        return short
+    for alike in _same_texts(short, names):
+        letters = zip(*(names[k] for k in alike))
+        start = len(list(takewhile(lambda letter: len(set(letter)) == 1, letters)))
+        for k in alike:
+            short[k] = _window(names[k], start, width)
+    for alike in _same_texts(short, names):
+        for k in alike:
+            tag = f"#{k + 1}"
+            short[k] = shorten(names[k], max(1, width - len(tag))) + tag
+    return short
+
+
+def _same_texts(short: Sequence[str], names: Sequence[str]) -> list[list[int]]:
+    """Groups of positions with one text but different names."""
+    groups: dict[str, list[int]] = {}
+    for k, text in enumerate(short):
+        groups.setdefault(text, []).append(k)
+    return [group for group in groups.values() if len({names[k] for k in group}) > 1]
+
+
+def _window(name: str, start: int, width: int) -> str:
+    """A part of a name, `width` characters in all, in whose middle `start` is."""
+    first = max(0, min(start - (width - 2) // 2, len(name) - (width - 1)))
+    text = (ELLIPSIS if first else "") + name[first:]
+    return text if len(text) <= width else text[: width - 1] + ELLIPSIS
+
+
 def first_that_fits(candidates: Iterator[str], width: int | None) -> str:
-    """Return the first text that is no longer than `width`; if there is none, the last one cut to it."""
+    """Return the first text that is no longer than `width`; if there is none, the last one cut to it.
+
+    The last one should hold no number: half a number is another number.
+    """
     text = ""
     for text in candidates:
         if width is None or len(text) <= width:
@@ -76,11 +125,40 @@ def first_that_fits(candidates: Iterator[str], width: int | None) -> str:
     return shorten(text, width)
 
 
-def name_rules(name: str, condition: str) -> Iterator[str]:
-    """Ways to write "name condition", each shorter than the one before; the condition stays whole."""
-    for length in range(len(name), 5, -1):
+def threshold_texts(threshold: float) -> list[str]:
+    """Write the threshold of "x <= threshold" with fewer and fewer significant digits, each text shorter.
+
+    Halves are rounded down. A threshold half-way between two values of the data then still parts them as long as they
+    are one unit of its last digit apart: between 1235 and 1236 it is 1235, never 1236.
+    """
+    exact = Decimal(f"{threshold:.15g}")
+    half_down = ROUND_HALF_DOWN if exact > 0 else ROUND_HALF_UP  # decimal's "down" is towards 0
+    rounded = (exact.quantize(Decimal(1).scaleb(exact.adjusted() + 1 - n), half_down) for n in THRESHOLD_DIGITS)
+    return _shorter_and_shorter(f"{float(number):.{n}g}" for n, number in zip(THRESHOLD_DIGITS, rounded))
+
+
+def _shorter_and_shorter(texts: Iterable[str]) -> list[str]:
+    kept: list[str] = []
+    for text in texts:
+        if not kept or len(text) < len(kept[-1]):
+            kept.append(text)
+    return kept
+
+
+def name_rules(name: str, conditions: Sequence[str]) -> Iterator[str]:
+    """Ways to write "name condition", each shorter than the one before; a condition is never cut.
+
+    The conditions say the same in fewer and fewer characters. The name is cut beside the last but one of them, shortest
+    beside the last one, and stands alone at the end.
+    """
+    least = shorten(name, SHORTEST_NAME)
+    *fuller, last = conditions
+    for condition in fuller or conditions:
+        yield f"{name} {condition}"
+    for length in range(len(name) - 1, SHORTEST_NAME - 1, -1):
         yield f"{shorten(name, length)} {condition}"
-    yield f"{shorten(name, 6)} {condition}"
+    yield f"{least} {last}"
+    yield f"{least} {ELLIPSIS}"
 
 
 def explicit_monomials(kernel: Kernel, n_columns: int) -> list[tuple[Monomial, float]]:
@@ -111,7 +189,7 @@ def polynomial_terms(surface: Surface, mean: np.ndarray, scale: np.ndarray) -> d
 
 
 def sum_rules(terms: dict[Monomial, float], boundary: float, names: Sequence[str], shares: np.ndarray) -> Iterator[str]:
-    """Ways to write "sum of terms < constant", each shorter than the one before: names are cut, then terms dropped.
+    """Ways to write "sum of terms < constant", shorter and shorter: weights are rounded, names cut, terms dropped.
 
     A sum of first powers may drop those of the least influential covariates; other polynomials are written in full
     or not at all, because their terms cannot be ranked one by one.
@@ -126,7 +204,9 @@ def sum_rules(terms: dict[Monomial, float], boundary: float, names: Sequence[str
         yield f"0 < {_number(constant)}"
     elif is_linear and len(monomials) == 1:
         column, weight = monomials[0][0], terms[monomials[0]]
-        yield from name_rules(names[column], f"{'<' if weight > 0 else '>'} {_number(constant / weight)}")
+        sign = "<" if weight > 0 else ">"
+        cuts = _shorter_and_shorter(_number(constant / weight, digits) for digits in SUM_DIGITS)
+        yield from name_rules(names[column], [f"{sign} {cut}" for cut in cuts])
     else:
         yield from _long_sum_rules(monomials, terms, constant, names, shares, 1 if is_linear else len(monomials))
 
@@ -140,12 +220,13 @@ def _long_sum_rules(
     fewest: int,
 ) -> Iterator[str]:
     ranked = sorted(monomials, key=lambda monomial: -shares[monomial[0]]) if fewest == 1 else monomials
+    whole, rounded = SUM_DIGITS
     for kept in range(len(monomials), fewest - 1, -1):
         more = f" + {len(monomials) - kept} more" if kept < len(monomials) else ""
-        for limit in NAME_LIMITS:
-            shown = [shorten(name, limit) for name in names]
+        for limit, digits in ((None, whole), *((limit, rounded) for limit in NAME_LIMITS)):
+            shown = shorten_names(names, limit)
             parts = [(terms[m], _monomial_text(m, shown)) for m in monomials if m in ranked[:kept]]
-            yield f"{_sum_text(parts)}{more} < {_number(constant)}"
+            yield f"{_sum_text(parts, digits)}{more} < {_number(constant)}"
 
 
 def influence_rules(surface: Surface, names: Sequence[str], shares: np.ndarray, most: int = 5) -> Iterator[str]:
@@ -155,12 +236,14 @@ def influence_rules(surface: Surface, names: Sequence[str], shares: np.ndarray, 
     for kept in range(min(most, len(ranked)), 0, -1):
         more = f", {len(ranked) - kept} more" if kept < len(ranked) else ""
         for limit in NAME_LIMITS:
-            listed = ", ".join(f"{shorten(names[c], limit)} ({100 * shares[c]:.0f}%)" for c in ranked[:kept])
+            shown = shorten_names(names, limit)
+            listed = ", ".join(f"{shown[c]} ({100 * shares[c]:.0f}%)" for c in ranked[:kept])
             yield f"{word} score of {listed}{more} < 0"
     for kept in range(min(most, len(ranked)), 0, -1):
         more = f", {ELLIPSIS}" if kept < len(ranked) else ""
         for limit in NAME_LIMITS:
-            yield f"f({', '.join(shorten(names[c], limit) for c in ranked[:kept])}{more}) < 0"
+            shown = shorten_names(names, limit)
+            yield f"f({', '.join(shown[c] for c in ranked[:kept])}{more}) < 0"
     yield "score < 0"
 
 
@@ -231,10 +314,10 @@ def _monomial_text(monomial: Monomial, names: Sequence[str]) -> str:
     return "*".join(names[column] + (f"^{power}" if power > 1 else "") for column, power in powers.items())
 
 
-def _sum_text(parts: list[tuple[float, str]]) -> str:
-    text = " ".join(f"{'-' if weight < 0 else '+'} {_number(abs(weight))} {name}" for weight, name in parts)
+def _sum_text(parts: list[tuple[float, str]], digits: int) -> str:
+    text = " ".join(f"{'-' if weight < 0 else '+'} {_number(abs(weight), digits)} {name}" for weight, name in parts)
     return text.removeprefix("+ ").replace("- ", "-", 1) if text.startswith("- ") else text.removeprefix("+ ")
 
 
-def _number(value: float) -> str:
-    return f"{value:.4g}"
+def _number(value: float, digits: int = SUM_DIGITS[0]) -> str:
+    return f"{value:.{digits}g}"

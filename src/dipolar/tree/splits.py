@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dipolar._core.partition import route_axis_cuts
-from dipolar.tree.rules import first_that_fits, flatten, name_rules
+from dipolar.tree.rules import first_that_fits, flatten, name_rules, threshold_texts
 
 __all__ = ["SPLIT_KINDS", "AxisCuts", "Splits", "register_kind"]
 
@@ -185,9 +185,11 @@ class AxisCuts(Splits):
     def rule(self, node: int, names: Sequence[str], width: int | None = None, *, prototypes: bool = False) -> str:
         name = flatten(names[self.feature[node]])
         missing = " or missing" if self.missing_left[node] and self.missing_seen[node] else ""
-        is_known = np.isinf(self.threshold[node])
-        condition = "is known" if is_known else f"<= {self.threshold[node]:.6g}{missing}"
-        return first_that_fits(name_rules(name, condition), width)
+        threshold = self.threshold[node]
+        if np.isinf(threshold):
+            return first_that_fits(name_rules(name, ["is known"]), width)
+        conditions = [f"<= {text}{missing}" for text in threshold_texts(threshold)]
+        return first_that_fits(name_rules(name, conditions), width)
 
     def take(self, nodes: np.ndarray, is_split: np.ndarray) -> AxisCuts:
         return AxisCuts(

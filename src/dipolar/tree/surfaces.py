@@ -43,6 +43,9 @@ SAVED_KERNELS: dict[str, type[Kernel]] = {
 # Rows of a node that are looked at to share its gain among the covariates.
 ROWS_FOR_SHARES = 64
 
+# Numbers that may be copied at a time for that (8 MB).
+NUMBERS_FOR_SHARES = 1_000_000
+
 
 @dataclass(frozen=True)
 class SurfaceCut:
@@ -68,12 +71,16 @@ def surface_shares(surface: Surface, X: np.ndarray) -> np.ndarray:
     """
     n_features = X.shape[1]
     effect = np.zeros(n_features)
-    X = X[np.unique(np.linspace(0, len(X) - 1, ROWS_FOR_SHARES).astype(np.int64))]
-    scores = surface.score(X)
-    for feature, mean in enumerate(X.mean(axis=0)):
-        flattened = X.copy()
-        flattened[:, feature] = mean
-        effect[feature] = np.abs(surface.score(flattened) - scores).mean()
+    if len(X) > ROWS_FOR_SHARES:
+        X = X[np.linspace(0, len(X) - 1, ROWS_FOR_SHARES).astype(np.int64)]
+    scores, mean = surface.score(X), X.mean(axis=0)
+    step = max(1, NUMBERS_FOR_SHARES // X.size)
+    for first in range(0, n_features, step):
+        features = np.arange(first, min(first + step, n_features))
+        flattened = np.tile(X, (len(features), 1, 1))
+        flattened[np.arange(len(features)), :, features] = mean[features, None]
+        moved = surface.score(flattened.reshape(-1, n_features)).reshape(len(features), len(X))
+        effect[features] = np.abs(moved - scores).mean(axis=1)
     total = effect.sum()
     return effect / total if total > 0 else np.full(n_features, 1.0 / n_features)
 

@@ -41,6 +41,7 @@ def evaluate(
     bootstraps: options.Bootstraps = None,
     max_depth: options.MaxDepth = None,
     min_leaf: options.MinLeaf = 10,
+    sheet: options.Sheet = None,
     time: options.Time = None,
     event: options.Event = None,
     event_value: options.EventValue = None,
@@ -64,7 +65,7 @@ def evaluate(
     settings = TreeSettings(kappa, standardize, pruning, alpha, bootstraps, max_depth, min_leaf, seed, jobs)
     settings.check(kinds)
     columns = ColumnChoice(only or (), drop or (), category or (), dates.value)
-    choice = DataChoice(time, event, event_value or (), None, covariates and covariates.value, columns)
+    choice = DataChoice(time, event, event_value or (), None, covariates and covariates.value, columns, sheet)
 
     rows = read_data(data, choice)
     preparation = Preparation.learn(rows.table, rows.outcome, columns)

@@ -47,6 +47,7 @@ def fit(
     bootstraps: options.Bootstraps = None,
     max_depth: options.MaxDepth = None,
     min_leaf: options.MinLeaf = 10,
+    sheet: options.Sheet = None,
     time: options.Time = None,
     event: options.Event = None,
     event_value: options.EventValue = None,
@@ -73,7 +74,7 @@ def fit(
     check_destination(output, force=force, sources=[data])
     check_destination(report, force=force, sources=[data, output])
     columns = ColumnChoice(only or (), drop or (), category or (), dates.value)
-    choice = DataChoice(time, event, event_value or (), time_unit, covariates and covariates.value, columns)
+    choice = DataChoice(time, event, event_value or (), time_unit, covariates and covariates.value, columns, sheet)
 
     rows = read_data(data, choice)
     preparation = Preparation.learn(rows.table, rows.outcome, columns)

@@ -41,6 +41,7 @@ def predict(
     fill_columns: Annotated[
         bool, typer.Option("--fill-columns", help="Fill columns that DATA lacks with their usual value.")
     ] = False,
+    sheet: options.Sheet = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     force: options.Force = False,
@@ -55,7 +56,7 @@ def predict(
     check_table_destination(output, force=force, sources=[model, data])
     times = _checked_times(at or [])
     loaded = load_model(model)
-    table = read_table(data)
+    table = read_table(data, sheet=sheet)
     kept = _kept_columns(table, keep or [])
 
     prepared = loaded.covariates(table, fill_columns=fill_columns)

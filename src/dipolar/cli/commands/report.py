@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ import typer
 from dipolar.cli import options
 from dipolar.cli.data import DataChoice, read_data
 from dipolar.cli.destination import check_destination
+from dipolar.cli.messages import UserError
 from dipolar.cli.model import Model, load_model
 from dipolar.cli.pictures import save_report
 from dipolar.cli.terminal import Terminal
@@ -27,6 +29,7 @@ def report(
         str | None,
         typer.Option(metavar="DATA", help="Rows with outcomes to summarise and to score the model on."),
     ] = None,
+    sheet: options.Sheet = None,
     time: options.Time = None,
     event: options.Event = None,
     event_value: options.EventValue = None,
@@ -44,19 +47,20 @@ def report(
     page = output or Path(f"{model.stem}.html")
     check_destination(page, force=force, sources=[model, data])
     loaded = load_model(model)
-    X, y = _scored_rows(loaded, data, time, event, event_value)
+    X, y = _scored_rows(loaded, data, DataChoice(time, event, event_value or (), sheet=sheet))
     save_report(loaded, page, X, y, title=title or model.stem, predict_form=form)
     terminal.answer({"command": "report", "output": str(page)})
     terminal.say_file("Report written to", page)
 
 
-def _scored_rows(
-    model: Model, data: str | None, time: str | None, event: str | None, event_value: list[str] | None
-) -> tuple[Any, Any]:
+def _scored_rows(model: Model, data: str | None, choice: DataChoice) -> tuple[Any, Any]:
     """Return covariates and outcomes of the given rows; the outcome columns are the model's unless named."""
     if data is None:
+        if choice != DataChoice():
+            raise UserError("--sheet, --time, --event and --event-value are about rows. Give them with --data DATA.")
         return None, None
     if model.preparation is not None:
-        time, event = time or model.preparation.outcome[0], event or model.preparation.outcome[1]
-    rows = read_data(data, DataChoice(time, event, event_value or ()))
+        time, event = model.preparation.outcome
+        choice = replace(choice, time=choice.time or time, event=choice.event or event)
+    rows = read_data(data, choice)
     return model.covariates(rows.table).X, rows.y

@@ -250,3 +250,16 @@ function responsive(place, draw) {
   redraw();
   return place;
 }
+
+function bars(entries) {
+  return element("dl", { class: "bars" }, entries.map(([name, share]) => {
+    const bar = element("span", { class: "bar" });
+    bar.style.width = `${(100 * share).toFixed(1)}%`;
+    return [element("dt", {}, name), element("dd", {}, element("span", { class: "track" }, bar), element("span", { class: "value" }, Format.percent(share)))];
+  }));
+}
+
+function legend(series) {
+  return element("p", { class: "legend" }, series.map(({ name, colour, dashed }) => element("span", {},
+    shape("svg", { width: 34, height: 10, "aria-hidden": "true" }, shape("line", { class: "swatch", x1: 1, x2: 33, y1: 5, y2: 5, stroke: colour, "stroke-width": 2.5, "stroke-dasharray": dashed ? "7 4" : null })), ` ${name}`)));
+}

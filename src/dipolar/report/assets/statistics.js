@@ -1,5 +1,3 @@
-"use strict";
-
 // Life tables and what is read off them. The counterparts in Python are in curves.py and metrics/logrank.py; a table
 // is { time, atRisk, events }, arrays over the distinct times.
 const Statistics = (() => {

@@ -1,0 +1,66 @@
+// The chosen node: its figures, curve, split, and the way to it.
+function select(node) {
+  state.selected = node;
+  drawTree();
+  drawDetails();
+  drawRows();
+}
+
+function drawDetails() {
+  const place = byId("details");
+  const node = state.selected;
+  if (node === null) {
+    place.replaceChildren(element("p", { class: "quiet" }, "Choose a leaf to see its survival curve, or a node to see its split."));
+    return;
+  }
+  const chart = element("div", {});
+  put(place,
+    element("h3", { id: "details-title" }, nodeName(node)),
+    figures(node),
+    chart,
+    survivalTable(model.curve(node), axisEnd(node), unit),
+    isLeaf(node) ? null : splitDetails(node),
+    rulePath(node),
+  );
+  responsive(chart, (width) => survivalChart([{ curve: model.curve(node), name: nodeName(node), colour: colourOf(node) }],
+    { lastTime: axisEnd(node), timeUnit: unit, width, label: `Kaplan-Meier curve of ${nodeName(node)} with 95 % limits: ${rowsAndEvents(node)}` }));
+}
+
+function figures(node) {
+  const rank = leavesByRisk().indexOf(node) + 1;
+  const curve = model.curve(node);
+  const pairs = [
+    ["Rows", Format.count(model.n[node])],
+    ["Events", `${Format.count(model.events[node])} (${Format.percent(model.events[node] / model.n[node])})`],
+    ["Median", medianText(node)],
+    ["Restricted mean", `${withUnit(Format.number(curve.restrictedMean))} up to ${Format.number(model.lastTime)}`],
+    ["Risk", rank ? `${Format.number(curve.risk)} (rank ${rank} of ${current().leaves.length} from the highest)` : Format.number(curve.risk)],
+  ];
+  return element("dl", { class: "pairs" }, pairs.map(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+}
+
+function splitDetails(node) {
+  const equation = words.equation(node);
+  const split = data.splits.nodes[node];
+  const parts = [element("h4", {}, "Split"), element("p", {}, `Log-rank χ² ${Format.number(model.logrank[node])}. `
+    + `${words.axis ? "" : "Rows with a score below 0 go left (“yes”)."}`)];
+  if (equation) parts.push(element("p", { class: "equation" }, equation));
+  if (words.axis) {
+    parts.push(element("p", {}, `${words.condition(node, true)} goes left (“yes”). A missing value goes ${split.missing_left ? "left" : "right"}, `
+      + `${split.missing_seen ? "as learnt from missing values" : "to the larger child: this node saw none"}.`));
+  } else {
+    parts.push(element("p", { class: "quiet" }, "Share of the covariates in this split:"),
+      bars(words.mainCovariates(node).map(({ feature, share }) => [data.names[feature], share])));
+  }
+  return element("div", {}, parts);
+}
+
+function rulePath(node) {
+  const path = model.pathTo(node);
+  if (path.length === 1) return null;
+  return element("div", {}, element("h4", {}, "Way from the root"),
+    element("ol", { class: "path" }, path.slice(1).map((step) => {
+      const from = model.parent[step];
+      return element("li", {}, words.condition(from, step === model.left[from]));
+    })));
+}

@@ -1,0 +1,46 @@
+// Leaves: the table of all of them, and two side by side.
+function drawLeaves() {
+  const rows = leavesByRisk().map((node) => [
+    element("button", { type: "button", class: "link", click: () => { select(node); byId("details").scrollIntoView({ block: "nearest" }); } }, nodeName(node)),
+    Format.count(model.n[node]), Format.count(model.events[node]), medianText(node), Format.number(model.curve(node).risk),
+    model.pathTo(node).slice(1).map((step) => words.condition(model.parent[step], step === model.left[model.parent[step]])).join(" and ") || "everybody",
+  ]);
+  byId("leaves-table").replaceChildren(table(["Leaf", "Rows", "Events", "Median", "Risk", "Rule"], rows, { numeric: [1, 2, 4], stacks: true }));
+}
+
+function drawCompare() {
+  const order = leavesByRisk();
+  byId("compare").hidden = order.length < 2;
+  if (order.length < 2) return;
+  const selects = [byId("compare-a"), byId("compare-b")];
+  const wanted = [order[0], order[order.length - 1]];
+  selects.forEach((list, i) => {
+    const before = Number(list.value);
+    list.replaceChildren(...order.map((leaf) => element("option", { value: leaf },
+      `Leaf ${numberOf(leaf)}: ${rowsAndEvents(leaf)}, median ${time(model.curve(leaf).median.value)}`)));
+    list.value = list.dataset.chosen && order.includes(before) ? before : wanted[i];
+  });
+  drawComparison();
+}
+
+function drawComparison() {
+  const [a, b] = ["compare-a", "compare-b"].map((id) => Number(byId(id).value));
+  const place = byId("compare-result");
+  if (a === b) {
+    place.replaceChildren(element("p", { class: "note" }, "These are the same leaf. Choose two different ones."));
+    return;
+  }
+  const test = Statistics.logrank(model.curve(a).table, model.curve(b).table);
+  const chart = element("div", {});
+  const rows = [a, b].map((node) => [nodeName(node), Format.count(model.n[node]), Format.count(model.events[node]), medianText(node), Format.number(model.curve(node).risk)]);
+  put(place,
+    element("p", { id: "compare-test" }, `Log-rank χ² = ${Format.number(test.statistic)} on 1 degree of freedom, ${Format.pValue(test.p)}. `),
+    element("div", { class: "scroll" }, table(["Leaf", "Rows", "Events", "Median", "Risk"], rows, { numeric: [1, 2, 4], stacks: true })),
+    chart,
+    element("p", { class: "quiet small" }, "The tree looked for leaves that differ, on these same rows: such a p-value is far smaller than one of groups that were chosen beforehand. "
+      + "Bands are pointwise 95 % limits (Greenwood's variance, log-minus-log scale); small strokes mark censored rows."));
+  const higher = model.curve(a).risk >= model.curve(b).risk ? a : b;
+  const series = [a, b].map((node) => ({ curve: model.curve(node), name: nodeName(node), colour: node === higher ? HIGH : LOW, dashed: node === b }));
+  responsive(chart, (width) => element("div", {}, legend(series),
+    survivalChart(series, { lastTime: model.lastTime, timeUnit: unit, width: Math.min(width, 860), label: `Kaplan-Meier curves of ${nodeName(a)} and ${nodeName(b)}` })));
+}

@@ -1,0 +1,1 @@
+"""The figures of the studies; these modules alone need matplotlib."""
