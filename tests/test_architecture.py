@@ -24,7 +24,8 @@ LAYERS = (
     ("metrics",),
     ("tree",),
     ("svm", "trees"),
-    ("model_selection",),
+    ("forest",),
+    ("forests", "model_selection"),
 )
 
 # What surrounds the models. It may import all of them and they import none of it; matplotlib and the packages of the

@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 from typer.testing import CliRunner
 
-from dipolar import DipoleSurvivalTree, DipoleSurvivalTreeCV
+from dipolar import DipoleSurvivalForest, DipoleSurvivalTree, DipoleSurvivalTreeCV, LogRankSurvivalForest
 from dipolar.cli.app import app
 from dipolar.datasets import load_whas500
 from dipolar.studies import read_journal
@@ -66,6 +66,25 @@ def test_bootstrap_pruning_on_a_cluster_equals_pruning_here(cluster, data):
     local = clone(tree).fit(*data)
     assert remote.node_frame().equals(local.node_frame())
     np.testing.assert_array_equal(remote.pruning_path_.honest_statistics, local.pruning_path_.honest_statistics)
+
+
+@pytest.mark.parametrize("forest", [LogRankSurvivalForest, DipoleSurvivalForest])
+def test_a_forest_on_a_cluster_equals_one_grown_here(cluster, data, forest, monkeypatch):
+    client, sent = distributed.default_client(), []
+    scatter = client.scatter
+
+    def count(arrays, **options):
+        sent.append(arrays)
+        return scatter(arrays, **options)
+
+    monkeypatch.setattr(client, "scatter", count)
+    with joblib.parallel_config(backend="dask"):
+        remote = forest(n_estimators=40, random_state=0).fit(*data)
+    local = forest(n_estimators=40, random_state=0).fit(*data)
+    assert remote.forest_ == local.forest_
+    np.testing.assert_array_equal(remote.predict(data[0]), local.predict(data[0]))
+    # Each of the arrays that all trees share goes to the cluster once, not with every task.
+    assert 3 <= len(sent) <= 6 and len({id(array) for array in sent}) == len(sent)
 
 
 def test_a_study_on_a_cluster_equals_the_study_here(cluster, tmp_path):

@@ -47,14 +47,15 @@ class LogRankSurvivalForest(BaseSurvivalForest):
         Largest number of splits on the way to a leaf.
     max_leaf_nodes : int, default=None
         Largest number of leaves of a tree; the leaf with the largest statistic is then split first.
-    min_samples_split : float, default=6
+    min_samples_split : float, default=20
         Rows that a node needs to be split. All sizes are sums of weights: a row that was drawn twice counts twice.
-    min_samples_leaf : float, default=3
+    min_samples_leaf : float, default=10
         Rows that both children need.
     min_events_leaf : float, default=0
         Events that both children need.
-    min_logrank : float, default=0.0
-        Log-rank chi-square that a split needs, whatever the criterion.
+    min_logrank : float, default=6.63
+        Log-rank chi-square that a split needs, whatever the criterion; the default is the 99 percent point of its
+        distribution. Splits that are worth less add more noise than they explain.
     time_grid : int, array-like or None, default=None
         The times at which curves are averaged, `unique_times_`: all distinct event times of the training data, that
         many of their quantiles, or these times. Predicted curves are exact at them and constant in between. It bounds
@@ -118,10 +119,10 @@ class LogRankSurvivalForest(BaseSurvivalForest):
         max_samples=None,
         max_depth=None,
         max_leaf_nodes=None,
-        min_samples_split=6,
-        min_samples_leaf=3,
+        min_samples_split=20,
+        min_samples_leaf=10,
         min_events_leaf=0,
-        min_logrank=0.0,
+        min_logrank=6.63,
         time_grid=None,
         oob_score=False,
         warm_start=False,
@@ -181,16 +182,15 @@ class DipoleSurvivalForest(BaseSurvivalForest):
     max_reorientations : int, default=1
         How often dipoles are oriented anew.
     max_features : int, float, "sqrt", "log2" or None, default="sqrt"
-        How many covariates a surface uses; None uses all. Those that are constant in a node do not count.
+        How many covariates a surface uses, roots and logarithms rounded up; None uses all. Those that are constant in a
+        node do not count.
     max_node_samples : int, default=256
         How many rows of a node its surface is learnt from, evenly spread over their times; the cut looks at all of them.
-    min_samples_leaf : float, default=15
-        Rows that both children need.
-    min_logrank : float, default=3.84
-        Log-rank chi-square that a split needs; the default is the 95 percent point of its distribution.
     solver_tol : float, default=1e-2
         Relative duality gap of a solve.
-    bootstrap, max_samples, max_depth, max_leaf_nodes, min_samples_split, min_events_leaf
+    bootstrap, max_samples
+        As in :class:`LogRankSurvivalForest`.
+    max_depth, max_leaf_nodes, min_samples_split, min_samples_leaf, min_events_leaf, min_logrank
         As in :class:`LogRankSurvivalForest`.
     time_grid, oob_score, warm_start, n_jobs, random_state, verbose
         As in :class:`LogRankSurvivalForest`.
@@ -251,10 +251,10 @@ class DipoleSurvivalForest(BaseSurvivalForest):
         max_samples=None,
         max_depth=None,
         max_leaf_nodes=None,
-        min_samples_split=30,
-        min_samples_leaf=15,
+        min_samples_split=20,
+        min_samples_leaf=10,
         min_events_leaf=0,
-        min_logrank=3.84,
+        min_logrank=6.63,
         time_grid=None,
         oob_score=False,
         warm_start=False,
@@ -308,7 +308,7 @@ class DipoleSurvivalForest(BaseSurvivalForest):
             kappa=check_number("kappa", self.kappa, above=0, hint="It is exp(eta) in the paper's letters."),
             quantiles=(float(rule.pure_quantile), float(rule.mixed_quantile)),
             prices=(float(rule.pure_weight), float(rule.mixed_weight)),
-            max_features=count_features(self.max_features, n_features) or n_features,
+            max_features=count_features(self.max_features, n_features, round_up=True) or n_features,
             by_logrank=self.threshold == "logrank",
             max_reorientations=whole("max_reorientations", 0),
             solver_tol=check_number("solver_tol", self.solver_tol, above=0, high=1),

@@ -62,12 +62,13 @@ def check_exponents(exponents: Any) -> tuple[float, float]:
     return rho, gamma
 
 
-def count_features(max_features: Any, n_features: int) -> int | None:
-    """Return how many covariates `max_features` stands for; None tries all."""
+def count_features(max_features: Any, n_features: int, *, round_up: bool = False) -> int | None:
+    """Return how many covariates `max_features` stands for; None tries all. Roots are rounded down or up."""
     if max_features is None:
         return None
     if isinstance(max_features, str) and max_features in ("sqrt", "log2"):
-        return max(1, int(np.sqrt(n_features) if max_features == "sqrt" else np.log2(n_features)))
+        count = np.sqrt(n_features) if max_features == "sqrt" else np.log2(n_features)
+        return max(1, math.ceil(count) if round_up else math.floor(count))
     if _is_number(max_features, whole=True) and 1 <= max_features <= n_features:
         return int(max_features)
     if _is_number(max_features) and not isinstance(max_features, Integral) and 0 < max_features <= 1:

@@ -179,9 +179,9 @@ class BaseSurvivalForest(BaseEstimator):
         max_leaf_nodes : int, default=8
             Largest number of leaves.
         trees : sequence of survival trees, default=None
-            The unfitted trees to choose from, as they are; `max_leaf_nodes` is not read then. None tries a
-            :class:`~dipolar.LogRankSurvivalTree` and linear trees, :class:`~dipolar.DipoleSurvivalTree`, of different
-            stiffness.
+            The unfitted trees to choose from, as they are; `max_leaf_nodes` is not read then. None tries univariate
+            trees, :class:`~dipolar.LogRankSurvivalTree`, by several criteria, and linear ones,
+            :class:`~dipolar.DipoleSurvivalTree`, of different stiffness.
         cv : int, default=5
             Number of folds that the agreement is estimated by.
         random_state : int, RandomState or None, default=None

@@ -179,7 +179,10 @@ class Forest:
         """Raise ValueError unless the trees are trees and the times ascend (used on files)."""
         for tree in self.trees:
             tree.check(n_features)
-        if len(self.tables) != 1 or not (len(self.tables.time) == len(self.tables.at_risk) == len(self.tables.events)):
+        tables = self.tables
+        n_times = len(tables.time)
+        is_table = tables.at_risk.shape == tables.events.shape == tables.time.shape == (n_times,)
+        if not is_table or not np.array_equal(tables.offset, [0, n_times]):
             raise ValueError("the training rows have no proper life table")
         for times in (self.times, self.event_times):
             if times.ndim != 1 or not len(times) or not (np.diff(times) > 0).all():

@@ -28,6 +28,9 @@ __all__ = ["ForestSummary", "best_summary", "default_trees", "relabel"]
 # Smallest leaf of a tree that stands for a forest, as a share of the rows: smaller groups are hard to read.
 SMALLEST_LEAF = 0.025
 
+# Criteria of univariate trees that are tried: against the log-rank one, the others stress early times or large rates.
+CRITERIA = ("logrank", "gehan", "exponential")
+
 # Weights of the dipole loss that are tried, from stiff to flexible.
 KAPPAS = (1e-6, 1e-3)
 
@@ -55,7 +58,7 @@ class ForestSummary(NamedTuple):
 
 
 def default_trees(n_samples: int, max_leaf_nodes: int, seed: int) -> list[BaseSurvivalTree]:
-    """Return the trees that are tried: univariate cuts, and oblique ones of different stiffness."""
+    """Return the trees that are tried: univariate ones by several criteria, oblique ones of different stiffness."""
     limits = {
         "max_leaf_nodes": max_leaf_nodes,
         "min_samples_leaf": max(1, round(SMALLEST_LEAF * n_samples)),
@@ -63,7 +66,7 @@ def default_trees(n_samples: int, max_leaf_nodes: int, seed: int) -> list[BaseSu
     }
     oblique = {"kernel": "linear", "standardize": True, "dipole_scope": "node", "threshold": "logrank"}
     return [
-        LogRankSurvivalTree(**limits),
+        *(LogRankSurvivalTree(criterion=criterion, **limits) for criterion in CRITERIA),
         *(DipoleSurvivalTree(kappa=kappa, **oblique, **limits) for kappa in KAPPAS),
     ]
 
@@ -177,4 +180,5 @@ def _leaf_means(leaf: np.ndarray, curves: np.ndarray, weight: np.ndarray, n_node
 def _short_name(tree: BaseSurvivalTree) -> str:
     if isinstance(tree, DipoleSurvivalTree):
         return f"DipoleSurvivalTree(kernel={tree.kernel!r}, kappa={tree.kappa:g})"
-    return type(tree).__name__
+    criterion = getattr(tree, "criterion", None)
+    return f"{type(tree).__name__}({'' if criterion is None else f'criterion={criterion!r}'})"
