@@ -85,7 +85,9 @@ def test_limits_are_kept(forest):
         assert tree.max_depth <= 3 and tree.n_leaves <= 5
         assert tree.n_samples[tree.leaves].min() >= 9 and tree.n_events[tree.leaves].min() >= 4
         assert (tree.logrank[tree.is_split] >= 1.0).all()
-    assert all(t.n_leaves == 2 for t in clone(forest).set_params(max_leaf_nodes=2, min_logrank=0).fit(X, y).forest_.trees)
+    assert all(
+        t.n_leaves == 2 for t in clone(forest).set_params(max_leaf_nodes=2, min_logrank=0).fit(X, y).forest_.trees
+    )
 
 
 def test_samples_are_as_large_as_asked_for():
@@ -184,7 +186,7 @@ def test_a_loaded_forest_is_the_saved_one(named, tmp_path):
 
 
 def test_files_of_other_models_and_damaged_ones_are_refused(named, tmp_path):
-    forest, X, y = named
+    forest, _, _ = named
     path = tmp_path / "forest"
     forest.save(path)
     other = DipoleSurvivalForest if isinstance(forest, LogRankSurvivalForest) else LogRankSurvivalForest
@@ -197,7 +199,9 @@ def test_files_of_other_models_and_damaged_ones_are_refused(named, tmp_path):
             type(forest).load(path)
 
 
-@pytest.mark.parametrize("name", ["node.left", "length.node.left", "splits.column", "splits.offset", "all.offset", "times"])
+@pytest.mark.parametrize(
+    "name", ["node.left", "length.node.left", "splits.column", "splits.offset", "all.offset", "times"]
+)
 def test_arrays_that_form_no_forest_are_refused(name, tmp_path):
     X, y = generated()
     path = tmp_path / "forest"
