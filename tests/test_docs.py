@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import dipolar.forests
 import dipolar.model_selection
 import dipolar.survival
 import dipolar.svm
@@ -13,14 +14,16 @@ import dipolar.trees
 DOCS = Path(__file__).parent.parent / "docs"
 
 
-@pytest.mark.parametrize("page", ["svm.md"])
+@pytest.mark.parametrize("page", ["svm.md", "forests.md"])
 def test_pages(page):
     failed, tried = doctest.testfile(str(DOCS / page), module_relative=False)
     assert tried > 10
     assert not failed
 
 
-@pytest.mark.parametrize("module", [dipolar.survival, dipolar.svm, dipolar.trees, dipolar.model_selection])
+@pytest.mark.parametrize(
+    "module", [dipolar.survival, dipolar.svm, dipolar.trees, dipolar.forests, dipolar.model_selection]
+)
 def test_docstrings(module):
     failed, tried = doctest.testmod(module)
     assert tried > 1

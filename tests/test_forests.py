@@ -186,7 +186,7 @@ def test_a_loaded_forest_is_the_saved_one(named, tmp_path):
 
 
 def test_files_of_other_models_and_damaged_ones_are_refused(named, tmp_path):
-    forest, X, y = named
+    forest, _, _ = named
     path = tmp_path / "forest"
     forest.save(path)
     other = DipoleSurvivalForest if isinstance(forest, LogRankSurvivalForest) else LogRankSurvivalForest

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
+
 from sklearn.exceptions import ConvergenceWarning
 
 from dipolar._core.logrank import FAMILIES
@@ -185,7 +187,7 @@ class DipoleSurvivalForest(BaseSurvivalForest):
         How many covariates a surface uses, roots and logarithms rounded up; None uses all. Those that are constant in a
         node do not count.
     max_node_samples : int, default=256
-        How many rows of a node its surface is learnt from, evenly spread over their times; the cut looks at all of them.
+        How many rows of a node its surface is learnt from, evenly spread over their times; the cut looks at all.
     solver_tol : float, default=1e-2
         Relative duality gap of a solve.
     bootstrap, max_samples
@@ -320,8 +322,8 @@ class DipoleSurvivalForest(BaseSurvivalForest):
         names = [self.kernel] if isinstance(self.kernel, str) else self.kernel
         if not isinstance(names, tuple | list) or not len(names) or any(name not in KERNEL_CODES for name in names):
             raise ValueError(
-                f"kernel must be one of {list(KERNEL_CODES)} or a tuple of them, got {self.kernel!r}. Other kernels are "
-                "there for single trees, DipoleSurvivalTree."
+                f"kernel must be one of {list(KERNEL_CODES)} or a tuple of them, got {self.kernel!r}. Single trees, "
+                "DipoleSurvivalTree, have more kernels."
             )
         return tuple(KERNEL_CODES[name] for name in names)
 

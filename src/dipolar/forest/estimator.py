@@ -28,8 +28,8 @@ from dipolar.forest.summary import ForestSummary, best_summary, default_trees
 from dipolar.metrics.concordance import concordance_index
 from dipolar.parallel import run_tasks
 from dipolar.parameters import check_choice, check_number, check_share
-from dipolar.survival import Survival, check_outcome, survival_outcome
 from dipolar.quantiles import thin_out
+from dipolar.survival import Survival, check_outcome, survival_outcome
 from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.persistence import not_a_model, plain_parameters, read_model, restored_parameters, write_model
 from dipolar.tree.progress import Reporter
@@ -70,6 +70,10 @@ class BaseSurvivalForest(BaseEstimator):
     n_jobs: Any
     random_state: Any
     verbose: Any
+
+    # What belongs to all trees of a forest, also to those that a warm start adds.
+    seed_: int
+    fingerprint_: str
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BaseSurvivalForest:
         """Grow the trees, each on a sample of the rows.

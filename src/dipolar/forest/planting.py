@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -84,7 +85,7 @@ def plant(
 def _parts(numbers: Sequence[int], n_jobs: int | None) -> Iterator[Sequence[int]]:
     n_parts = min(len(numbers), PARTS_PER_WORKER * max(1, effective_n_jobs(n_jobs)))
     edges = [len(numbers) * part // n_parts for part in range(n_parts + 1)] if n_parts else []
-    return (numbers[start:stop] for start, stop in zip(edges, edges[1:]))
+    return (numbers[start:stop] for start, stop in pairwise(edges))
 
 
 def _grow_part(

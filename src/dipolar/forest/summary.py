@@ -1,7 +1,7 @@
 """The single tree that says most nearly what a forest says.
 
 A forest predicts well and cannot be read. A small tree that is fitted to its predictions, instead of to the outcomes,
-can: the forest has smoothed away what single outcomes are noisy about. How much of the forest is lost in it is a number.
+can: the forest has smoothed away what is noise in single outcomes. How much of the forest it keeps is a number.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ class SurfaceFinder:
             *found, status, logrank,
         )  # fmt: skip
         self._found.append(found)
-        self.n_unconverged += np.count_nonzero(status == UNCONVERGED)
+        self.n_unconverged += int(np.count_nonzero(status == UNCONVERGED))
         return logrank, logrank
 
     def freeze(self, found: np.ndarray) -> DrawnSurfaces:

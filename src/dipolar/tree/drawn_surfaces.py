@@ -71,10 +71,11 @@ class DrawnSurfaces(Splits):
         """
         columns, surface = self.columns(node), self.surface(node)
         shares = np.zeros(n_features)
-        if isinstance(surface.kernel, GaussianKernel):
+        terms = polynomial_terms(surface, np.zeros(len(columns)), np.ones(len(columns)))
+        if terms is None:
             shares[columns] = 1.0
         else:
-            for monomial, weight in polynomial_terms(surface, np.zeros(len(columns)), np.ones(len(columns))).items():
+            for monomial, weight in terms.items():
                 shares[columns[list(monomial)]] += abs(weight)
         return shares / shares.sum()
 

@@ -160,7 +160,7 @@ class Surfaces(Splits):
         return self.shares[self.split[node]]
 
     def used(self, n_features: int) -> np.ndarray:
-        return (self.shares > 0).any(axis=0)
+        return np.asarray((self.shares > 0).any(axis=0))
 
     def rule(self, node: int, names: Sequence[str], width: int | None = None, *, prototypes: bool = False) -> str:
         surface, shares = self.surface(node), self.shares[self.split[node]]
