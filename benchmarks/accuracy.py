@@ -344,7 +344,10 @@ def draw(panels: dict[str, tuple[pd.Series, float]]) -> None:
         axis.scatter(ranks, positions, c=["#0072b2" if own else "#8a8a8a" for own in ours], s=40, zorder=2)
         axis.set_yticks(positions, labels=ranks.index)
         axis.set_ylim(-0.7, len(ranks) - 0.3)
-        axis.set_xlabel(f"mean rank by {'integrated Brier score' if score == 'IBS' else 'Harrell C'} (1 is best)")
+        axis.set_xlim(max(0.5, ranks.iloc[0] - 0.5), ranks.iloc[-1] + 0.5)
+        axis.set_xlabel(
+            f"mean rank by {'integrated Brier score' if score == 'IBS' else 'the concordance index'} (1 is best)"
+        )
         axis.spines[["top", "right"]].set_visible(False)
     figure.suptitle("Shaded: not different from the best at the level 0.05 (Nemenyi)", fontsize=10)
     PICTURE.parent.mkdir(exist_ok=True)
