@@ -27,7 +27,7 @@ from dipolar import DipoleSurvivalForest, LogRankSurvivalForest, survival_outcom
 
 PACKAGES = ("dipolar", "numpy", "numba", "scikit-learn", "scikit-survival")
 # Rows, trees of each forest, and how many times faster the log-rank forest should be fitted.
-CASES = ((1_000, 50, 5), (5_000, 10, 20), (20_000, 1, 50))
+CASES = ((1_000, 50, 5), (5_000, 20, 20), (20_000, 5, 50))
 N_FEATURES = 10
 N_PREDICTED = 500
 
