@@ -29,7 +29,7 @@ ids = lambda forest: type(forest).__name__  # noqa: E731
 @parametrize_with_checks(
     [
         LogRankSurvivalForest(n_estimators=5, min_samples_leaf=3, min_samples_split=6, min_logrank=0.0),
-        LogRankSurvivalForest(n_estimators=3, criterion="exponential", max_leaf_nodes=4, bootstrap=False),
+        LogRankSurvivalForest(n_estimators=3, criterion="exponential", max_leaf_nodes=4, max_features=None),
         DipoleSurvivalForest(n_estimators=5, min_samples_leaf=3, min_samples_split=6, min_logrank=0.0),
         DipoleSurvivalForest(n_estimators=3, kernel=("linear", "quadratic", "rbf"), threshold="svm", max_samples=0.7),
     ]
@@ -233,7 +233,8 @@ def test_a_file_says_what_wrote_it(tmp_path):
 def test_pickles_are_small_and_memory_grows_with_leaves():
     X, y = generated(800)
     y["time"] = np.random.default_rng(0).permutation(800)  # as many distinct times as there can be
-    forest = LogRankSurvivalForest(n_estimators=10, min_samples_leaf=3, min_samples_split=6, random_state=0).fit(X, y)
+    limits = {"min_samples_leaf": 3, "min_samples_split": 6, "min_logrank": 0.0}
+    forest = LogRankSurvivalForest(n_estimators=10, random_state=0, **limits).fit(X, y)
     forest.predict_survival_function(X)
     n_leaves = sum(tree.n_leaves for tree in forest.forest_.trees)
     assert len(pickle.dumps(forest)) < 400 * n_leaves  # scikit-survival keeps 16 bytes per leaf and distinct time
@@ -291,13 +292,13 @@ def test_the_summary_tree_follows_the_forest_more_closely_than_a_tree_of_the_out
 
 
 def test_summaries_try_cuts_and_planes():
-    X, y = generated()
-    forest = LogRankSurvivalForest(n_estimators=20, random_state=0).fit(X, y)
-    summary = forest.summary_tree(X, y, max_leaf_nodes=3, random_state=0)
+    X, y = generated(60)
+    forest = LogRankSurvivalForest(n_estimators=20, min_logrank=0.0, random_state=0).fit(X, y)
+    summary = forest.summary_tree(X, y, max_leaf_nodes=3, cv=3, random_state=0)
     assert len(summary.candidates) > 2 and summary.candidates["n_leaves"].max() <= 3
     assert 0.2 < summary.agreement <= 1
     assert isinstance(summary.tree, LogRankSurvivalTree | DipoleSurvivalTree)
-    again = forest.summary_tree(X, y, max_leaf_nodes=3, random_state=0)
+    again = forest.summary_tree(X, y, max_leaf_nodes=3, cv=3, random_state=0)
     assert again.agreement == summary.agreement
 
 
