@@ -139,8 +139,11 @@ def test_compiled_loops_and_blas_agree(monkeypatch):
         for blas_rank in (1, 1000):
             monkeypatch.setattr(interior_point, "BLAS_RANK", blas_rank)
             solutions.append(solve(problem))
-        assert solutions[0].primal == pytest.approx(solutions[1].primal, rel=1e-8)
-        np.testing.assert_allclose(solutions[0].scores, solutions[1].scores, atol=1e-4 * problem.margin)
+        first, second = solutions
+        assert first.primal == pytest.approx(second.primal, rel=1e-8)
+        # The objective is strongly convex in w: a gap bounds the distance to the optimum.
+        apart = sum(np.sqrt(2 * (each.primal - each.dual)) for each in solutions)
+        assert np.linalg.norm(first.weights - second.weights) <= apart
 
 
 def test_a_gap_that_is_too_large_is_told_and_true():

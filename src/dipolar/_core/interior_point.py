@@ -70,18 +70,18 @@ def interior_point(
     solution,
     scores,
 ):
-    """Minimise the node problem from a positive `hinge`; returns the number of steps.
+    """Minimise the node problem; returns the number of steps.
 
-    `solution` (w, b) and `scores` start as zeros and end as the solution, `hinge[PRICE]` ends as the dual one. The
-    arrays between `hinge` and `solution` are scratch. Stops when the complementarity gap and the unmet linear
-    conditions are below `tol` times the objective, when the optimum is seen to lie above `enough`, when steps no
-    longer help, or after `max_iter` steps.
+    `solution` (w, b) and `scores` start as zeros and end as the solution; `hinge` is overwritten, and `hinge[PRICE]`
+    ends as the dual one. The arrays between `hinge` and `solution` are scratch. Stops when the complementarity gap and
+    the unmet linear conditions are below `tol` times the objective, when the optimum is seen to lie above `enough`,
+    when steps no longer help, or after `max_iter` steps.
     """
     rank, n = columns.shape
     residual, direction, column = vectors[0], vectors[1], vectors[2]
     curvature, pulls, moved = rows[0], rows[1], rows[2]
     weighted = np.empty((4, ROW_BLOCK))
-    n_products = 2.0 * count_present(hinge)
+    n_products = 2.0 * central_hinges(cost, hinge)
 
     best = np.inf
     fruitless = 0
@@ -133,14 +133,25 @@ def has_converged(gap, objective, unmet, tol):
     return rounding_rules or not gap + unmet > tol * objective
 
 
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
-def count_present(hinge):
-    """Number of hinges with a cost."""
-    present = hinge[PRESENT]
-    total = 0.0
-    for k in range(len(present)):
-        total += present[k]
-    return total
+@njit(cache=True, nogil=True)
+def central_hinges(cost, hinge):
+    """Overwrite `hinge` with a point for w = b = 0 at which price * room = left * slack; returns the number of hinges.
+
+    The quantities of a hinge without a cost stay 1 or 2: they are divided by, but count for nothing.
+    """
+    n_present = 0.0
+    for k in range(len(cost)):
+        present = cost[k] > 0.0
+        n_present += present
+        hinge[PRESENT, k] = present
+        hinge[PRICE, k] = cost[k] * (2.0 / 3.0) if present else 1.0
+        hinge[LEFT, k] = cost[k] * (1.0 / 3.0) if present else 1.0
+        hinge[ROOM, k] = 1.0
+        hinge[SLACK, k] = 2.0
+        hinge[D_PRICE, k] = 0.0
+        hinge[D_ROOM, k] = 0.0
+        hinge[D_SLACK, k] = 0.0
+    return n_present
 
 
 @njit(cache=True, nogil=True, fastmath=ANY_ORDER)

@@ -12,16 +12,12 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from dipolar._core.interior_point import (
-    D_PRICE,
-    D_SLACK,
-    LEFT,
     N_HINGE_ROWS,
     PATIENCE,
     PRESENT,
     PRICE,
-    ROOM,
-    SLACK,
     advance,
+    central_hinges,
     factorise,
     follow_scores,
     has_converged,
@@ -62,7 +58,7 @@ def solve_interior_point(problem: NodeProblem, tol: float, enough: float = np.in
     scale = np.sqrt(problem.kappa * largest / problem.margin)
     value = problem.margin * problem.kappa * largest  # of one unit of the scaled objective
 
-    hinge = _central_hinges(cost)
+    hinge = np.empty((N_HINGE_ROWS, 2 * n))
     iterate = iterate_by_blas if rank >= BLAS_RANK else iterate_compiled
     columns = np.ascontiguousarray(problem.features.T)
     weights, iterations = iterate(columns, scale, cost, OVERSHOOT * tol, CLEARLY * enough / value, hinge)
@@ -97,7 +93,7 @@ def iterate_by_blas(
     lifted[rank] = 1.0
     solution, scores = np.zeros(rank + 1), np.zeros(n)
     curvature, pulls, weighted = np.empty(n), np.empty(n), np.empty_like(lifted)
-    n_products = 2.0 * hinge[PRESENT].sum()
+    n_products = 2.0 * central_hinges(cost, hinge)
 
     best, fruitless = np.inf, 0
     for iteration in range(MAX_NEWTON_STEPS):
@@ -137,18 +133,3 @@ def _newton_factor(lifted: np.ndarray, curvature: np.ndarray, weighted: np.ndarr
     by_rows = np.ascontiguousarray(matrix)
     factorise(by_rows, np.empty(size), np.empty(size))
     return np.asfortranarray(by_rows)
-
-
-def _central_hinges(cost: np.ndarray) -> np.ndarray:
-    """A first point for w = b = 0 at which price * room = left * slack; hinges without a cost stay as they are."""
-    hinge = np.empty((N_HINGE_ROWS, len(cost)))
-    present = cost > 0
-    np.multiply(cost, 2.0 / 3.0, out=hinge[PRICE])
-    np.multiply(cost, 1.0 / 3.0, out=hinge[LEFT])
-    hinge[ROOM] = 1.0
-    hinge[SLACK] = 2.0
-    hinge[D_PRICE : D_SLACK + 1] = 0.0
-    hinge[PRESENT] = present
-    if not present.all():
-        hinge[PRICE : LEFT + 1, ~present] = 1.0
-    return hinge
