@@ -747,6 +747,7 @@ def test_spreads_of_many_values_of_eta_are_bands():
 def test_kappa_path_takes_searches(plane):
     X, y = plane[0][:120], plane[1][:120]
     search = DipoleSurvivalTreeCV(
+        param_grid={},
         kernel="linear",
         eta=[-4, 0],
         max_depth=(1, 2),
