@@ -48,14 +48,17 @@ BLOCKED = 1e50
 # Rows that are taken together in loops over all features, so that they stay in the fastest cache.
 ROW_BLOCK = 256
 
-# Sums may be taken in any order, which is what lets them run on several numbers at a time.
+# Sums may be taken in any order, which is what lets them run on several numbers at a time. The order is the compiler's
+# choice, and it may choose anew for each function that it compiles such a sum into; of copies with the same name a
+# process then runs the one that it happened to load first. So all functions with such sums, and compiled ones that
+# call them, are inlined into what Python calls: that has one compiled form, whatever was compiled or loaded before.
 ANY_ORDER = {"reassoc", "contract", "nsz"}
 
 # The same for loops that look for a largest value among numbers.
 ANY_ORDER_OF_NUMBERS = {"reassoc", "contract", "nsz", "nnan"}
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, forceinline=True)
 def interior_point(
     columns,
     scale,
@@ -154,7 +157,7 @@ def central_hinges(cost, hinge):
     return n_present
 
 
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def measure_hinges(hinge, cost, pulls):
     """Return the complementarity gap and the loss; overwrite `pulls` with the net price of each row."""
     n = len(pulls)
@@ -169,7 +172,7 @@ def measure_hinges(hinge, cost, pulls):
     return gap, loss
 
 
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def measure_surface(gap, loss, hinge, solution, residual):
     """Return the objective, the dual value, how much the unmet linear conditions may change it, and their size.
 
@@ -194,7 +197,7 @@ def measure_surface(gap, loss, hinge, solution, residual):
     return objective, bound, unmet, off
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def prepare_step(hinge, curvature):
     """Overwrite the reciprocals a step needs, and the curvature of each row: sum of 1 / (room/price + slack/left)."""
     n = len(curvature)
@@ -211,7 +214,7 @@ def prepare_step(hinge, curvature):
         curvature[j] = ease[j] + ease[n + j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def plan_prices(hinge, scores, target, bend, pulls):
     """Price change of each hinge if its score stood still; `pulls` is overwritten with its sum per row, signed.
 
@@ -233,7 +236,7 @@ def plan_prices(hinge, scores, target, bend, pulls):
         pulls[j] = d_price[j] - d_price[n + j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER_OF_NUMBERS)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER_OF_NUMBERS, forceinline=True)
 def follow_scores(hinge, moved, gap):
     """Complete the planned steps for the score changes `moved`.
 
@@ -266,7 +269,7 @@ def follow_scores(hinge, moved, gap):
     return length, gap + length * (first_order + length * second_order)
 
 
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def advance(hinge, length):
     """Take a step of this length."""
     price, left, room, slack = hinge[PRICE], hinge[LEFT], hinge[ROOM], hinge[SLACK]
@@ -278,7 +281,7 @@ def advance(hinge, length):
         slack[k] += length * d_slack[k]
 
 
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def four_products(first, second, third, fourth, other):
     """Inner products of four vectors with a fifth, which is read once for all of them."""
     sum_1 = sum_2 = sum_3 = sum_4 = 0.0
@@ -291,7 +294,7 @@ def four_products(first, second, third, fourth, other):
     return sum_1, sum_2, sum_3, sum_4
 
 
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def newton_matrix(columns, scale, curvature, weighted, matrix, column):
     """Overwrite the lower triangle of `matrix` with [[I + F'CF, F'C1], [1'CF, 1'C1]].
 
@@ -326,7 +329,7 @@ def newton_matrix(columns, scale, curvature, weighted, matrix, column):
         matrix[rank, a] = column[a]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def factorise(matrix, column, floor):
     """Cholesky factor of a positive definite matrix, in its lower triangle; column by column, four rows at a time.
 
@@ -350,7 +353,7 @@ def factorise(matrix, column, floor):
             matrix[i, k] = column[i] / pivot
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def substitute(lower, vector):
     """Overwrite `vector` with the solution of (lower lower') x = vector."""
     n = len(vector)
@@ -364,7 +367,7 @@ def substitute(lower, vector):
             vector[k] -= lower[i, k] * vector[i]
 
 
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def spread(columns, scale, direction, scores):
     """Overwrite `scores` with F w + b, `direction` being (w, b)."""
     rank, n = columns.shape
@@ -378,7 +381,7 @@ def spread(columns, scale, direction, scores):
                 part[j] += weight * feature[j]
 
 
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def gather(columns, scale, rows, result):
     """Overwrite `result` with (F' rows, sum of rows)."""
     rank, n = columns.shape

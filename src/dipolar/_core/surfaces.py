@@ -255,6 +255,19 @@ def _fill_levels(scores, level):
 
 
 @njit(cache=True, nogil=True)
+def _replace(old, new):
+    """Overwrite an array with another one of its length; return whether they differed.
+
+    As a loop, like other copies here: numpy's own brings the texts of its errors, which take seconds to compile.
+    """
+    differed = False
+    for k in range(len(old)):
+        differed = differed or old[k] != new[k]
+        old[k] = new[k]
+    return differed
+
+
+@njit(cache=True, nogil=True, inline="always")
 def _settle(time, event, weight, features, quantiles, prices, kappa, tol, max_reorientations, weights):
     """Find the surface of one node; returns the status, and the intercept for centred features.
 
@@ -265,6 +278,7 @@ def _settle(time, event, weight, features, quantiles, prices, kappa, tol, max_re
     pure_cut, mixed_cut = _find_cutoffs(time, event, weight, quantiles)
     scores, level, flat = np.empty(n), np.empty(n), np.empty(n)
     cost, last, solution = np.empty(2 * n), np.zeros(2 * n), np.empty(rank + 1)
+    columns = features.T.copy()
     _hazard_scores(event, weight, features, scores)
 
     status = NO_SPLIT
@@ -272,13 +286,12 @@ def _settle(time, event, weight, features, quantiles, prices, kappa, tol, max_re
     for _ in range(max_reorientations + 1):
         _fill_levels(scores, level)
         largest, total = _fill_costs(time, event, weight, level, pure_cut, mixed_cut, prices, cost)
-        if total == 0.0 or np.array_equal(cost, last):
+        if total == 0.0 or not _replace(last, cost):
             break
-        last[:] = cost
         objective = np.inf
         for _ in range(MAX_TRIALS if status == NO_SPLIT else 1):
             scale = math.sqrt(kappa * largest / total)
-            objective = _solve(features, scale, cost, tol, solution, flat)
+            objective = _solve(columns, scale, cost, tol, solution, flat)
             if objective < np.inf:
                 break
             kappa *= 0.1
@@ -336,14 +349,13 @@ def _fill_costs(time, event, weight, level, pure_cut, mixed_cut, prices, cost):
     return largest, total
 
 
-@njit(cache=True, nogil=True)
-def _solve(features, scale, cost, tol, solution, flat):
+@njit(cache=True, nogil=True, inline="always")
+def _solve(columns, scale, cost, tol, solution, flat):
     """Minimise 1/2 |w|^2 + cost of the hinges; return the objective, or infinity if the gap exceeds `tol`.
 
     `solution` is overwritten with (w, b), `flat` with the scores without b.
     """
-    n, rank = features.shape
-    columns = features.T.copy()
+    rank, n = columns.shape
     hinge = np.empty((N_HINGE_ROWS, 2 * n))
     matrix, vectors, rows = np.empty((rank + 1, rank + 1)), np.empty((3, rank + 1)), np.empty((3, n))
     for c in range(rank + 1):
@@ -367,8 +379,9 @@ def _cut_by_logrank(scores, time, event, weight, limits):
     level = np.empty((1, k))
     _fill_levels(scores, level[0])
     orders = np.empty((2, k), np.int32)
-    orders[0] = np.argsort(level[0])
+    by_level = np.argsort(level[0])
     for i in range(k):
+        orders[0, i] = by_level[i]
         orders[1, i] = i
     best = np.empty(4)
     found = best_cut(
