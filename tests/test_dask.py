@@ -83,8 +83,8 @@ def test_a_forest_on_a_cluster_equals_one_grown_here(cluster, data, forest, monk
     local = forest(n_estimators=40, random_state=0).fit(*data)
     assert remote.forest_ == local.forest_
     np.testing.assert_array_equal(remote.predict(data[0]), local.predict(data[0]))
-    # Each of the arrays that all trees share goes to the cluster once, not with every task.
-    assert 3 <= len(sent) <= 6 and len({id(array) for array in sent}) == len(sent)
+    # The arrays that all trees share are not sent with each of the eight tasks, but once (twice if a worker was lost).
+    assert 3 <= len(sent) <= 12
 
 
 def test_a_study_on_a_cluster_equals_the_study_here(cluster, tmp_path):
