@@ -78,9 +78,10 @@ def test_a_forest_on_a_cluster_equals_one_grown_here(cluster, data, forest, monk
         return scatter(arrays, **options)
 
     monkeypatch.setattr(client, "scatter", count)
+    # The one here comes first, so that workers load the code that it compiled instead of compiling it at the same time.
+    local = forest(n_estimators=40, random_state=0).fit(*data)
     with joblib.parallel_config(backend="dask"):
         remote = forest(n_estimators=40, random_state=0).fit(*data)
-    local = forest(n_estimators=40, random_state=0).fit(*data)
     assert remote.forest_ == local.forest_
     np.testing.assert_array_equal(remote.predict(data[0]), local.predict(data[0]))
     # The arrays that all trees share are not sent with each of the eight tasks, but once (twice if a worker was lost).
