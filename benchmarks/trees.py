@@ -43,14 +43,19 @@ def make_data(n: int, p: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return X, survival_outcome(np.minimum(times, censoring), times <= censoring)
 
 
-def best_time(run: Callable[[], object], repeats: int) -> float:
-    """Return the shortest of some wall-clock times."""
+def best_time(run: Callable[[], object], repeats: int, clock: Callable[[], float] = time.perf_counter) -> float:
+    """Return the shortest of some times by the clock on the wall."""
     seconds = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = clock()
         run()
-        seconds.append(time.perf_counter() - start)
+        seconds.append(clock() - start)
     return min(seconds)
+
+
+def best_cpu_time(run: Callable[[], object], repeats: int) -> float:
+    """Return the shortest of some CPU times, which other work on the machine does not stretch."""
+    return best_time(run, repeats, time.process_time)
 
 
 def report(what: str, value: str, target: str = "", ok: bool | None = None) -> None:
@@ -175,27 +180,39 @@ def one_million() -> None:
     print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
 
 
-def against_osqp() -> None:
-    """The same dipole trees with the default solver and with OSQP, on a design of the paper, n = 250.
+# log(kappa) at which both solvers grow a tree. OSQP needs minutes for rougher surfaces with few features, and then does
+# not converge.
+OSQP_ETAS = {"linear": (-6.0, -4.0), "quadratic": (-6.0, -4.0), "rbf": (-8.0, -4.0, 0.0, 4.0)}
 
-    OSQP is asked for a relative duality gap of 1e-4, which is about what it takes to orient the dipoles alike.
+
+def against_osqp() -> None:
+    """The same dipole trees with the default solver and with OSQP, on designs of the paper with n = 250.
+
+    OSQP is asked for a relative duality gap of 1e-4, which is about what it takes to orient the dipoles alike; where
+    it does not suffice the trees part, and the line says so.
     """
-    data = simulate("planar-4", 250, random_state=0)
-    for kernel, tol in (("linear", 1e-4), ("quadratic", 1e-4), ("rbf", 1e-4)):
-        parameters = {"kernel": kernel, "kappa": 0.01, "margin": 1.0, "max_depth": 3}
-        ours = DipoleSurvivalTree(**parameters).fit(data.X, data.y)
-        theirs = DipoleSurvivalTree(**parameters, solver="osqp", solver_tol=tol)
-        our_time = best_time(lambda ours=ours: ours.fit(data.X, data.y), 5)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            their_time = best_time(lambda theirs=theirs: theirs.fit(data.X, data.y), 1)
-        same = np.array_equal(ours.predict(data.X), theirs.predict(data.X))
-        found = f"{theirs.n_unconverged_} nodes not converged"
-        report(f"{kernel}: OSQP at {tol:g}, {theirs.n_leaves_} leaves, {found}", f"{their_time:.2f} s")
-        report(f"{kernel}: default solver, {ours.n_leaves_} leaves", f"{our_time:.4f} s")
-        report(f"{kernel}: the same tree", str(same), "True", same)
-        ratio = their_time / our_time
-        report(f"{kernel}: times faster", f"{ratio:.0f}", ">= 200", ratio >= 200)
+    for design in ("planar-2", "planar-4"):
+        data = simulate(design, 250, random_state=0)
+        for kernel, etas in OSQP_ETAS.items():
+            times = np.sum([race_osqp(design, data, kernel, eta) for eta in etas], axis=0)
+            ratio = times[1] / times[0]
+            report(f"{design}, {kernel}: times faster than OSQP", f"{ratio:.0f}", ">= 200", ratio >= 200)
+
+
+def race_osqp(design: str, data, kernel: str, eta: float) -> tuple[float, float]:
+    """Grow one tree with both solvers; return the CPU times, ours first."""
+    parameters = {"kernel": kernel, "kappa": np.exp(eta), "margin": 1.0, "max_depth": 3}
+    ours = DipoleSurvivalTree(**parameters).fit(data.X, data.y)
+    theirs = DipoleSurvivalTree(**parameters, solver="osqp", solver_tol=1e-4)
+    our_time = best_cpu_time(lambda: ours.fit(data.X, data.y), 5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        their_time = best_cpu_time(lambda: theirs.fit(data.X, data.y), 1)
+    same = np.array_equal(ours.predict(data.X), theirs.predict(data.X))
+    verdict = "the same tree" if same else f"OSQP: {theirs.n_leaves_}, {theirs.n_unconverged_} unconverged"
+    what = f"{design}, {kernel}, eta {eta:g}: {ours.n_leaves_} leaves, {verdict}"
+    report(what, f"{their_time:.2f} s", f"/ {1e3 * our_time:.1f} ms = {their_time / our_time:.0f}")
+    return our_time, their_time
 
 
 def large_dipole_trees() -> None:

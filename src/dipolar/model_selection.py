@@ -29,7 +29,7 @@ from dipolar.validation import check_fit_data
 __all__ = ["DipoleSurvivalTreeCV"]
 
 # log(kappa) from a surface that is nearly flat to one that follows every dipole.
-DEFAULT_ETA = (-8.0, -6.0, -4.0, -2.0, 0.0, 2.0, 4.0)
+DEFAULT_ETA = (-6.0, -4.0, -2.0, 0.0)
 
 # What a tree is grown with unless the user says otherwise: see `estimator`.
 DEFAULT_TREE = {
@@ -65,7 +65,7 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         The kernels to choose from, such as ``("linear", "quadratic", "rbf")``. More candidates are not always better:
         on a few hundred rows the luck of the best of them costs more than another kernel brings.
     eta : sequence of float, default=None
-        The values of log(kappa) to choose from; None is -8, -6, ..., 4. (The paper's grid is -4 to 4 by 0.5. By its
+        The values of log(kappa) to choose from; None is -6, -4, -2, 0. (The paper's grid is -4 to 4 by 0.5. By its
         concordance the best value often lies at the lower end of that, or below.)
     max_depth : sequence of int or None, default=(1, 2, 3, 4, 5, 6)
         The depths to choose from. Trees are grown once to the largest and cut back, so more depths cost next to
@@ -237,7 +237,7 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         eta = np.asarray(DEFAULT_ETA if self.eta is None else self.eta, dtype=np.float64)
         if eta.ndim != 1 or not len(eta) or not np.isfinite(eta).all():
             raise ValueError(
-                f"eta must be a list of finite values of log(kappa), got {self.eta!r}. The default is -8, -6, ..., 4."
+                f"eta must be a list of finite values of log(kappa), got {self.eta!r}. The default is -6, -4, -2, 0."
             )
         return np.unique(eta)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial.distance import pdist
 
 __all__ = ["pairwise_distance_quantile", "thin_out", "weighted_quantile"]
 
@@ -13,12 +14,18 @@ N_DRAWN_PAIRS = 500_000
 
 def weighted_quantile(values: np.ndarray, weight: np.ndarray, quantile: float) -> float:
     """Interpolated quantile (R's type 7, numpy's default) of values that count `weight` times each."""
-    order = np.argsort(values, kind="stable")
-    values, cumulative = values[order], np.cumsum(weight[order])
-    position = max(0.0, quantile * (cumulative[-1] - 1.0))
     last = len(values) - 1
-    lower = values[min(last, np.searchsorted(cumulative, position, side="right"))]
-    upper = values[min(last, np.searchsorted(cumulative, position + 1.0, side="right"))]
+    if (weight == 1.0).all():
+        position = quantile * last
+        below, above = int(position), min(last, int(position) + 1)
+        parted = np.partition(values, (below, above))
+        lower, upper = parted[below], parted[above]
+    else:
+        order = np.argsort(values, kind="stable")
+        values, cumulative = values[order], np.cumsum(weight[order])
+        position = max(0.0, quantile * (cumulative[-1] - 1.0))
+        lower = values[min(last, np.searchsorted(cumulative, position, side="right"))]
+        upper = values[min(last, np.searchsorted(cumulative, position + 1.0, side="right"))]
     return float(lower + (position - np.floor(position)) * (upper - lower))
 
 
@@ -37,17 +44,26 @@ def pairwise_distance_quantile(X: np.ndarray, weight: np.ndarray, quantile: floa
     """
     n = len(X)
     if n <= MAX_ROWS_ALL_PAIRS:
-        first, second = np.triu_indices(n, k=1)
-        pair_weight = weight[first] * weight[second]
+        squares = pdist(X, "sqeuclidean")
+        pair_weight = _pair_weights(weight)
     else:
         cumulative = np.cumsum(weight)
         first, second = np.searchsorted(cumulative, rng.uniform(0, cumulative[-1], (2, N_DRAWN_PAIRS)))
         first, second = np.minimum(first, n - 1), np.minimum(second, n - 1)
         pair_weight = np.ones(N_DRAWN_PAIRS)
-    squares = np.zeros(len(first))
-    for column in X.T:
-        squares += (column[first] - column[second]) ** 2
+        squares = np.zeros(N_DRAWN_PAIRS)
+        for column in X.T:
+            squares += (column[first] - column[second]) ** 2
     differ = squares > 0
     if not differ.any():
         return 1.0
     return weighted_quantile(np.sqrt(squares[differ]), pair_weight[differ], quantile)
+
+
+def _pair_weights(weight: np.ndarray) -> np.ndarray:
+    """Return the product of the weights of every two rows, in the order of `pdist`."""
+    n = len(weight)
+    if (weight == 1.0).all():
+        return np.ones(n * (n - 1) // 2)
+    first, second = np.triu_indices(n, k=1)
+    return weight[first] * weight[second]
