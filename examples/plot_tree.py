@@ -75,7 +75,11 @@ def held_out_calibration(X: pd.DataFrame, y) -> pd.DataFrame:
 
 def tune(X: pd.DataFrame, y) -> DipoleSurvivalTreeCV:
     search = DipoleSurvivalTreeCV(
-        kernel=("linear", "quadratic", "rbf"), max_depth=(3,), scoring=("concordance", "neg_ibs"), random_state=0
+        kernel=("linear", "quadratic", "rbf"),
+        eta=range(-8, 5, 2),
+        max_depth=(3,),
+        scoring=("concordance", "neg_ibs"),
+        random_state=0,
     )
     return search.fit(X, y)
 

@@ -31,17 +31,20 @@ __all__ = ["DipoleSurvivalTreeCV"]
 # log(kappa) from a surface that is nearly flat to one that follows every dipole.
 DEFAULT_ETA = (-6.0, -4.0, -2.0, 0.0)
 
-# What a tree is grown with unless the user says otherwise: see `estimator`.
+# What a tree is grown with unless the user says otherwise: see `estimator`. At full price the pure dipoles can pin a
+# surface to a gap in the data that has nothing to do with survival, such as the one between two values of a binary
+# covariate; a tenth of it leaves the direction to the mixed dipoles, and still says where along it to cut.
 DEFAULT_TREE = {
     "standardize": True,
     "dipole_scope": "node",
-    "min_samples_split": 10,
-    "min_samples_leaf": 5,
+    "pure_weight": 0.1,
+    "min_samples_split": 6,
+    "min_samples_leaf": 3,
     "max_rank": 64,
 }
 
 # What is tuned of that tree besides kappa and depth.
-DEFAULT_GRID = {"threshold": ("svm", "logrank"), "min_samples_leaf": (5, 15)}
+DEFAULT_GRID = {"min_samples_leaf": (3, 15)}
 
 
 @dataclass(frozen=True)
@@ -73,11 +76,12 @@ class DipoleSurvivalTreeCV(BaseEstimator):
     param_grid : dict, default=None
         Further parameters of :class:`~dipolar.DipoleSurvivalTree` to choose, each with the list of its values, such as
         ``{"min_samples_leaf": [5, 20], "mixed_quantile": [0.6, 0.75]}``. None, if `estimator` is None as well, is
-        ``{"threshold": ["svm", "logrank"], "min_samples_leaf": [5, 15]}``; otherwise nothing.
+        ``{"min_samples_leaf": [3, 15]}``; otherwise nothing.
     estimator : DipoleSurvivalTree, default=None
         The tree that candidates are copies of. None is a tree with standardised covariates, dipoles of each node's own
-        time gaps, at least 10 rows to split, kernels of rank 64 at most, and no pruning: the depth is tuned instead. To
-        tune with pruning inside each fold, pass a tree that prunes.
+        time gaps, pure dipoles at a tenth of the price of mixed ones, at least 6 rows to split, kernels of rank 64 at
+        most, and no pruning: the depth is tuned instead. To tune with pruning inside each fold, pass a tree that
+        prunes.
     cv : int, splitter or iterable, default=5
         Folds. A number means so many folds, shuffled by `random_state` and with equal shares of events.
     scoring : str, callable, or sequence of str, default="concordance"
@@ -129,8 +133,8 @@ class DipoleSurvivalTreeCV(BaseEstimator):
     >>> from dipolar.datasets import load_remission
     >>> X, y = load_remission(return_X_y=True)
     >>> tuned = DipoleSurvivalTreeCV(eta=[-2, 0, 2], max_depth=[1, 2], random_state=0).fit(X, y)
-    >>> len(tuned.cv_results_)  # 3 values of eta, 2 depths, 2 thresholds, 2 leaf sizes
-    24
+    >>> len(tuned.cv_results_)  # 3 values of eta, 2 depths, 2 leaf sizes
+    12
     """
 
     def __init__(
