@@ -164,6 +164,14 @@ def test_a_fold_without_events():
     assert np.isfinite(DipoleSurvivalTreeCV(kernel="linear", eta=[0], cv=3).fit(X, y).best_score_)
 
 
+def test_depths_grow_with_the_number_of_rows(whas500):
+    X, y = whas500
+    for rows, copies, deepest in ((16, 1, 2), (16, 4, 3), (64, 1, 3), (len(X), 1, 4)):
+        search = DipoleSurvivalTreeCV(eta=[-4], cv=2, random_state=0)
+        search.fit(X[:rows], y[:rows], np.full(rows, float(copies)))
+        assert sorted(set(search.cv_results_["max_depth"])) == list(range(1, deepest + 1))
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -172,6 +180,7 @@ def test_a_fold_without_events():
         ({"kernel": []}, "kernel must name at least one kernel"),
         ({"param_grid": {"kappa": [1]}}, "param_grid must name parameters .* other than kernel, kappa .* got 'kappa'"),
         ({"max_depth": []}, "max_depth must list at least one depth"),
+        ({"max_depth": "deep"}, "max_depth must be \"auto\", a list of depths or None, got 'deep'"),
         ({"max_depth": [0]}, "max_depth must be an integer >= 1, got 0"),
         ({"param_grid": {"depth": [1]}}, "got 'depth'"),
         ({"scoring": "accuracy"}, "accuracy"),

@@ -32,8 +32,8 @@ __all__ = ["DipoleSurvivalTreeCV"]
 DEFAULT_ETA = (-6.0, -4.0, -2.0, 0.0)
 
 # What a tree is grown with unless the user says otherwise: see `estimator`. At full price the pure dipoles can pin a
-# surface to a gap in the data that has nothing to do with survival, such as the one between two values of a binary
-# covariate; a tenth of it leaves the direction to the mixed dipoles, and still says where along it to cut.
+# surface to a gap in the data that has nothing to do with survival, such as the one between two towns; a tenth of it
+# leaves the direction to the mixed dipoles, and still says where along it to cut.
 DEFAULT_TREE = {
     "standardize": True,
     "dipole_scope": "node",
@@ -70,9 +70,10 @@ class DipoleSurvivalTreeCV(BaseEstimator):
     eta : sequence of float, default=None
         The values of log(kappa) to choose from; None is -6, -4, -2, 0. (The paper's grid is -4 to 4 by 0.5. By its
         concordance the best value often lies at the lower end of that, or below.)
-    max_depth : sequence of int or None, default=(1, 2, 3, 4, 5, 6)
-        The depths to choose from. Trees are grown once to the largest and cut back, so more depths cost next to
-        nothing. None leaves the depth to `estimator`.
+    max_depth : "auto", sequence of int or None, default="auto"
+        The depths to choose from. "auto" is 1 up to half of log2(n), rounded, so that the largest trees have about
+        sqrt(n) leaves; n counts rows by their weights. Trees are grown once to the largest and cut back, so more
+        depths cost next to nothing. None leaves the depth to `estimator`.
     param_grid : dict, default=None
         Further parameters of :class:`~dipolar.DipoleSurvivalTree` to choose, each with the list of its values, such as
         ``{"min_samples_leaf": [5, 20], "mixed_quantile": [0.6, 0.75]}``. None, if `estimator` is None as well, is
@@ -142,7 +143,7 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         *,
         kernel="linear",
         eta=None,
-        max_depth=(1, 2, 3, 4, 5, 6),
+        max_depth="auto",
         param_grid=None,
         estimator=None,
         cv=5,
@@ -179,7 +180,7 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         checked, survival, weight = check_fit_data(self, X, y, sample_weight, drop_unseen=False)
         outcome = survival_outcome(survival.time, survival.event)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        families, kappas, depths = self._families(), np.exp(self._eta()), self._depths()
+        families, kappas, depths = self._families(), np.exp(self._eta()), self._depths(float(weight.sum()))
         scorers = self._scorers()
         folds = list(self._splitter(seed).split(checked, survival.event))
 
@@ -245,9 +246,13 @@ class DipoleSurvivalTreeCV(BaseEstimator):
             )
         return np.unique(eta)
 
-    def _depths(self) -> Sequence[int | None]:
+    def _depths(self, n_samples: float) -> Sequence[int | None]:
         if self.max_depth is None:
             return [None]
+        if isinstance(self.max_depth, str):
+            if self.max_depth != "auto":
+                raise ValueError(f'max_depth must be "auto", a list of depths or None, got {self.max_depth!r}.')
+            return list(range(1, max(1, round(np.log2(n_samples) / 2)) + 1))
         depths = [self.max_depth] if isinstance(self.max_depth, int | np.integer) else list(self.max_depth)
         if not depths:
             raise ValueError("max_depth must list at least one depth, got an empty list. None sets no limit.")
