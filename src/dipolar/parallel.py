@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
@@ -32,21 +33,11 @@ def run_tasks(
     n_jobs, prefer, require : int, str, str
         Passed on to joblib.
     """
-    n_done = 0
-    for attempt in range(MAX_RETRIES + 1):
-        results = Parallel(n_jobs=n_jobs, prefer=prefer, require=require, return_as="generator")(tasks[n_done:])
-        try:
-            for result in results:
-                n_done += 1
-                yield result
-            return
-        except _lost_worker_errors():
-            _cancel(results)
-            if attempt == MAX_RETRIES:
-                raise
-        except BaseException:
-            _cancel(results)
-            raise
+    waiting = deque(tasks)
+    options = {"n_jobs": n_jobs, "prefer": prefer, "require": require, "return_as": "generator"}
+    for result in _run_again(lambda: list(waiting), options):
+        waiting.popleft()
+        yield result
 
 
 def run_unordered(tasks: Sequence[Any], n_jobs: int | None = None) -> Generator[tuple[int, Any], None, None]:
@@ -55,14 +46,21 @@ def run_unordered(tasks: Sequence[Any], n_jobs: int | None = None) -> Generator[
     For long tasks whose results are to be kept at once: nothing waits for a slower neighbour, and tasks are not sent
     in batches. Parameters are those of :func:`run_tasks`.
     """
-    waiting = dict(enumerate(tasks))
+    waiting = {number: (_Numbered(number, task[0]), *task[1:]) for number, task in enumerate(tasks)}
+    options = {"n_jobs": n_jobs, "return_as": "generator_unordered", "batch_size": 1}
+    for number, result in _run_again(lambda: list(waiting.values()), options):
+        del waiting[number]
+        yield number, result
+
+
+def _run_again(tasks_left: Callable[[], Sequence[Any]], options: dict[str, Any]) -> Iterator[Any]:
+    """Yield the results of the tasks that are left; if workers are lost, of those that are left then."""
     for attempt in range(MAX_RETRIES + 1):
-        numbered = [(_Numbered(number, task[0]), *task[1:]) for number, task in waiting.items()]
-        results = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)(numbered)
+        results = Parallel(**options)(tasks_left())
         try:
-            for number, result in results:
-                del waiting[number]
-                yield number, result
+            # `yield from` would close the results, with joblib's warning, before `_cancel` can.
+            for result in results:  # noqa: UP028
+                yield result
             return
         except _lost_worker_errors():
             _cancel(results)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import blake2b
-from importlib.metadata import version
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from joblib import delayed
 from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch, RegressorTags, check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -25,17 +22,16 @@ from dipolar.forest.planting import Planting, Recipe, plant
 from dipolar.forest.record import Forest
 from dipolar.forest.rows import ForestRows, arrange_rows
 from dipolar.forest.summary import ForestSummary, best_summary, default_trees
-from dipolar.metrics.concordance import concordance_index
 from dipolar.parallel import run_tasks
 from dipolar.parameters import check_choice, check_number, check_share
 from dipolar.quantiles import thin_out
 from dipolar.survival import Survival, check_outcome, survival_outcome
 from dipolar.tree.estimator import BaseSurvivalTree
-from dipolar.tree.persistence import not_a_model, plain_parameters, read_model, restored_parameters, write_model
 from dipolar.tree.progress import Reporter
 from dipolar.tree.pruning import pruning_path
 from dipolar.tree.splitter import GrowthLimits
-from dipolar.validation import check_fit_data, check_predict_data, check_sample_weight
+from dipolar.tree.survival_model import SurvivalModel
+from dipolar.validation import check_fit_data, check_sample_weight
 
 __all__ = ["BaseSurvivalForest"]
 
@@ -51,14 +47,11 @@ SUMMARY_TIMES = 100
 UNREACHED = ("inf", "nan", "largest", "restricted_mean")
 
 
-class BaseSurvivalForest(BaseEstimator):
+class BaseSurvivalForest(SurvivalModel):
     """What all survival forests share.
 
     A subclass declares its parameters, names those below as well, and says how splits are found (`_recipe`).
     """
-
-    # Whether splits learn from missing values.
-    _allow_nan = False
 
     # What subclasses set in their constructors, besides the growth limits.
     n_estimators: Any
@@ -242,35 +235,6 @@ class BaseSurvivalForest(BaseEstimator):
         self._by_blocks(lambda block: self.forest_.risk(X[block]), risk, n_cells=1)
         return risk
 
-    def predict_survival_function(self, X: Any, return_array: bool = False) -> np.ndarray:
-        """Predict survival functions: the mean over the trees of the Kaplan-Meier estimate of each row's leaf.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Covariates.
-        return_array : bool, default=False
-            Whether to return the values at `unique_times_` instead of step functions.
-
-        Returns
-        -------
-        survival : ndarray
-            Of shape (n_samples,) with a :class:`~dipolar.curves.StepFunction` each, or of shape
-            (n_samples, n_unique_times).
-        """
-        return self._curves(X, return_array, hazard=False)
-
-    def predict_cumulative_hazard_function(self, X: Any, return_array: bool = False) -> np.ndarray:
-        """Predict cumulative hazard functions: the mean over the trees of the Nelson-Aalen estimate of each row's leaf.
-
-        Parameters and result are those of :meth:`predict_survival_function`.
-        """
-        return self._curves(X, return_array, hazard=True)
-
-    def predict_median(self, X: Any, unreached: str = "inf") -> np.ndarray:
-        """Predict median survival times; see :meth:`predict_quantile`."""
-        return self.predict_quantile(X, 0.5, unreached)
-
     def predict_quantile(self, X: Any, q: float = 0.5, unreached: str = "inf") -> np.ndarray:
         """Predict the time of the grid by which a share `q` is expected to have had the event.
 
@@ -337,10 +301,6 @@ class BaseSurvivalForest(BaseEstimator):
         second = first if other is None else self._leaf_indicators(other)
         return (first @ second.T).toarray() / len(self.forest_)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return Harrell's concordance index of the predicted risks; pairs with equal risks count 1/2."""
-        return concordance_index(y, self.predict(X), sample_weight=sample_weight)
-
     @property
     def feature_importances_(self) -> np.ndarray:
         """Log-rank gain of each covariate over all splits of all trees, scaled to sum 1.
@@ -354,52 +314,11 @@ class BaseSurvivalForest(BaseEstimator):
             total += tree.splits.total_shares(tree.logrank, self.n_features_in_)
         return total / total.sum() if total.sum() > 0 else total
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted forest to one file without pickle; see :meth:`load`.
-
-        A `random_state` that is not an integer is saved as None. The file appears complete or not at all.
-        """
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        splits = self.forest_.trees[0].splits
-        header = {
-            "estimator": type(self).__name__,
-            "dipolar": version("dipolar"),
-            "parameters": plain_parameters(self),
-            "n_features": self.n_features_in_,
-            "feature_names": None if names is None else [str(name) for name in names],
-            "seed": self.seed_,
-            "fingerprint": self.fingerprint_,
-            "splits": splits.kind,
-            "settings": splits.settings(),
-        }
-        write_model(path, header, self.forest_.to_arrays())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> BaseSurvivalForest:
-        """Load a forest that :meth:`save` wrote. The file is only read: nothing in it is executed.
-
-        A truncated, damaged or foreign file, one of another estimator and one of a newer format raise ValueError.
-        """
-        header, arrays = read_model(path)
-        if header.get("estimator") != cls.__name__:
-            raise ValueError(
-                f"{os.fspath(path)!r} holds a {header.get('estimator')!r}, not a {cls.__name__!r}. "
-                "Load it with that class."
-            )
-        try:
-            return cls._from_file(header, arrays)
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-            raise not_a_model(path, error) from error
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         # A risk is a number, and scikit-learn's tools for regressors, partial dependence among them, apply to it.
         tags.estimator_type = "regressor"
         tags.regressor_tags = RegressorTags()
-        tags.target_tags.required = True
-        tags.target_tags.positive_only = True
-        tags.input_tags.allow_nan = self._allow_nan
         return tags
 
     # What a subclass provides.
@@ -507,10 +426,6 @@ class BaseSurvivalForest(BaseEstimator):
 
     # Prediction.
 
-    def _check_covariates(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        return check_predict_data(self, X, allow_nan=self._allow_nan)
-
     def _by_blocks(self, predict: Any, result: np.ndarray, n_cells: int) -> None:
         """Fill `result` block by block of rows, in threads; each block costs `n_cells` cells per row."""
         step = max(1, BLOCK_CELLS // n_cells)
@@ -550,17 +465,23 @@ class BaseSurvivalForest(BaseEstimator):
 
     # Files.
 
-    @classmethod
-    def _from_file(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> BaseSurvivalForest:
-        model = cls(**restored_parameters(header["parameters"]))
-        model.n_features_in_ = int(header["n_features"])
-        if header["feature_names"] is not None:
-            model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
-        model.seed_, model.fingerprint_ = int(header["seed"]), str(header["fingerprint"])
-        model.forest_ = Forest.from_arrays(arrays, header["splits"], header["settings"])
-        model.forest_.check(model.n_features_in_)
-        model.unique_times_, model.event_times_ = model.forest_.times, model.forest_.event_times
-        return model
+    def _header(self) -> dict[str, Any]:
+        splits = self.forest_.trees[0].splits
+        return {
+            "seed": self.seed_,
+            "fingerprint": self.fingerprint_,
+            "splits": splits.kind,
+            "settings": splits.settings(),
+        }
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return self.forest_.to_arrays()
+
+    def _restore(self, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        self.seed_, self.fingerprint_ = int(header["seed"]), str(header["fingerprint"])
+        self.forest_ = Forest.from_arrays(arrays, header["splits"], header["settings"])
+        self.forest_.check(self.n_features_in_)
+        self.unique_times_, self.event_times_ = self.forest_.times, self.forest_.event_times
 
 
 def _area(curves: np.ndarray, times: np.ndarray, horizon: float) -> np.ndarray:

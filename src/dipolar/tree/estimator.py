@@ -6,42 +6,36 @@ import copy
 import os
 from dataclasses import fields
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from dipolar.curves import check_unreached
-from dipolar.metrics.concordance import concordance_index
 from dipolar.parameters import check_choice, check_number, check_share
 from dipolar.survival import Survival
 from dipolar.threads import one_blas_thread
 from dipolar.tree.frame import node_frame
 from dipolar.tree.growing import grow_tree
-from dipolar.tree.persistence import not_a_model, plain_parameters, read_model, restored_parameters, write_model
 from dipolar.tree.progress import Reporter
 from dipolar.tree.pruning import PRUNING_RULES, PruningPath, PruningRule, pruning_path
 from dipolar.tree.record import Tree
 from dipolar.tree.splitter import GrowthLimits, Splitter
-from dipolar.validation import check_fit_data, check_predict_data
+from dipolar.tree.survival_model import SurvivalModel
+from dipolar.validation import check_fit_data
 
 __all__ = ["BaseSurvivalTree"]
 
 
-class BaseSurvivalTree(BaseEstimator):
+class BaseSurvivalTree(SurvivalModel):
     """What all survival trees share: growth limits, pruning, prediction, saving.
 
     A subclass declares its parameters, names those below as well, and makes the splitter (`_make_splitter`).
     """
-
-    # Whether the splitter learns from missing values.
-    _allow_nan = False
 
     # What subclasses set in their constructors.
     max_depth: Any
@@ -153,36 +147,6 @@ class BaseSurvivalTree(BaseEstimator):
         leaf = self._leaf_of(X)
         return self.leaf_risk_[leaf]
 
-    def predict_survival_function(self, X: Any, return_array: bool = False) -> np.ndarray:
-        """Predict survival functions: the Kaplan-Meier estimate of each row's leaf.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Covariates.
-        return_array : bool, default=False
-            Whether to return the values at `unique_times_` instead of step functions.
-
-        Returns
-        -------
-        survival : ndarray
-            Of shape (n_samples,) with a :class:`~dipolar.curves.StepFunction` each (rows of one leaf share
-            it), or of shape (n_samples, n_unique_times). Beyond the leaf's last follow-up time a curve keeps
-            its last value.
-        """
-        return self._curves(X, return_array, hazard=False)
-
-    def predict_cumulative_hazard_function(self, X: Any, return_array: bool = False) -> np.ndarray:
-        """Predict cumulative hazard functions: the Nelson-Aalen estimate of each row's leaf.
-
-        Parameters and result are those of :meth:`predict_survival_function`.
-        """
-        return self._curves(X, return_array, hazard=True)
-
-    def predict_median(self, X: Any, unreached: str = "inf") -> np.ndarray:
-        """Predict median survival times; see :meth:`predict_quantile`."""
-        return self.predict_quantile(X, 0.5, unreached)
-
     def predict_quantile(self, X: Any, q: float = 0.5, unreached: str = "inf") -> np.ndarray:
         """Predict the time by which a share `q` of a row's leaf has had the event.
 
@@ -269,14 +233,6 @@ class BaseSurvivalTree(BaseEstimator):
             )
         return self.tree_.splits.score(X, node)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return Harrell's concordance index of the predicted risks; pairs with equal risks count 1/2.
-
-        A pair is comparable when the earlier time is an event; an event tied with a censoring counts as
-        earlier, and two tied events are left out.
-        """
-        return concordance_index(y, self.predict(X), sample_weight=sample_weight)
-
     @property
     def n_leaves_(self) -> int:
         """Number of leaves."""
@@ -308,29 +264,6 @@ class BaseSurvivalTree(BaseEstimator):
         names = [str(name) for name in getattr(self, "feature_names_in_", default)]
         return node_frame(tree, names, check_unreached(unreached))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted model to one file without pickle; see :meth:`load`.
-
-        The file holds the grown tree, its life tables and the parameters. A `random_state` that is not an
-        integer is saved as None. The file appears complete or not at all.
-        """
-        tree = self._fitted_tree()
-        path_arrays = {f"path.{f.name}": getattr(self.pruning_path_, f.name) for f in fields(PruningPath)}
-        names = getattr(self, "feature_names_in_", None)
-        header = {
-            "estimator": type(self).__name__,
-            "dipolar": version("dipolar"),
-            "parameters": plain_parameters(self),
-            "n_features": self.n_features_in_,
-            "feature_names": None if names is None else [str(name) for name in names],
-            "member": self.member_,
-            "splits": tree.splits.kind,
-            "settings": tree.splits.settings(),
-        }
-        arrays = {f"tree.{name}": values for name, values in self.grown_.to_arrays().items()}
-        arrays |= path_arrays | {"unique_times": self.unique_times_, "event_times": self.event_times_}
-        write_model(path, header, arrays)
-
     def to_html(self, path: str | os.PathLike[str], **options: Any) -> Path:
         """Write the fitted tree as one HTML file that opens offline; see :func:`dipolar.report.write_report`.
 
@@ -341,31 +274,6 @@ class BaseSurvivalTree(BaseEstimator):
         from dipolar.report import write_report
 
         return write_report(self, path, **options)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> BaseSurvivalTree:
-        """Load a model that :meth:`save` wrote. The file is only read: nothing in it is executed.
-
-        A truncated, damaged or foreign file, one of another estimator and one of a newer format raise
-        ValueError.
-        """
-        header, arrays = read_model(path)
-        if header.get("estimator") != cls.__name__:
-            raise ValueError(
-                f"{os.fspath(path)!r} holds a {header.get('estimator')!r}, not a {cls.__name__!r}. "
-                "Load it with that class."
-            )
-        try:
-            return cls._from_file(header, arrays)
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-            raise not_a_model(path, error) from error
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.positive_only = True
-        tags.input_tags.allow_nan = self._allow_nan
-        return tags
 
     # What a subclass provides.
 
@@ -417,10 +325,6 @@ class BaseSurvivalTree(BaseEstimator):
         check_is_fitted(self)
         return self.tree_
 
-    def _check_covariates(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        return check_predict_data(self, X, allow_nan=self._allow_nan)
-
     def _leaf_of(self, X: Any) -> np.ndarray:
         X = self._check_covariates(X)
         return self.tree_.leaf_of(X)
@@ -438,21 +342,24 @@ class BaseSurvivalTree(BaseEstimator):
 
     # Files.
 
-    @classmethod
-    def _from_file(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> BaseSurvivalTree:
-        model = cls(**restored_parameters(header["parameters"]))
-        model.n_features_in_ = int(header["n_features"])
-        if header["feature_names"] is not None:
-            model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
+    def _header(self) -> dict[str, Any]:
+        splits = self.tree_.splits
+        return {"member": self.member_, "splits": splits.kind, "settings": splits.settings()}
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        arrays = {f"tree.{name}": values for name, values in self.grown_.to_arrays().items()}
+        arrays |= {f"path.{f.name}": getattr(self.pruning_path_, f.name) for f in fields(PruningPath)}
+        return arrays | {"unique_times": self.unique_times_, "event_times": self.event_times_}
+
+    def _restore(self, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         of_tree = {n.removeprefix("tree."): a for n, a in arrays.items() if n.startswith("tree.")}
-        model.grown_ = Tree.from_arrays(of_tree, header["splits"], header["settings"])
-        model.grown_.check(model.n_features_in_)
-        model.pruning_path_ = PruningPath(**{f.name: arrays[f"path.{f.name}"] for f in fields(PruningPath)})
-        model.pruning_path_.check(model.grown_)
-        model.unique_times_ = np.asarray(arrays["unique_times"], np.float64)
-        model.event_times_ = np.asarray(arrays["event_times"], np.float64)
+        self.grown_ = Tree.from_arrays(of_tree, header["splits"], header["settings"])
+        self.grown_.check(self.n_features_in_)
+        self.pruning_path_ = PruningPath(**{f.name: arrays[f"path.{f.name}"] for f in fields(PruningPath)})
+        self.pruning_path_.check(self.grown_)
+        self.unique_times_ = np.asarray(arrays["unique_times"], np.float64)
+        self.event_times_ = np.asarray(arrays["event_times"], np.float64)
         member = int(header["member"])
-        if not 0 <= member < len(model.pruning_path_):
+        if not 0 <= member < len(self.pruning_path_):
             raise ValueError(f"the pruning path has no member {member}")
-        model._take_member(member)
-        return model
+        self._take_member(member)
