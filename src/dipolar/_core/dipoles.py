@@ -66,21 +66,26 @@ def weight_of_gaps(time, event, cumulative, gap):
 def gap_after(time, event, cumulative, target):
     """Smallest gap such that the pairs up to it weigh more than `target`; NaN where there is none.
 
-    Halving the range of gaps, with both ends moved to the nearest gap that exists, ends at the exact one.
+    Narrowing the range of gaps, with both ends moved to the nearest gap that exists, ends at the exact one. The next gap
+    to try is by turns the one that the weights at both ends suggest, which is often close, and the middle, which halves.
     """
-    total, high, _ = weight_of_gaps(time, event, cumulative, np.inf)
-    if total <= target:
+    above, high, _ = weight_of_gaps(time, event, cumulative, np.inf)
+    if above <= target:
         return np.nan
+    below = 0.0
     low = 0.0
+    halve = False
     while low < high:
-        middle = low + 0.5 * (high - low)
-        if middle >= high:  # neighbouring doubles: the middle was rounded up
-            middle = low
-        weight, inside, outside = weight_of_gaps(time, event, cumulative, middle)
+        share = 0.5 if halve else (target - below) / (above - below)
+        halve = not halve
+        trial = low + share * (high - low)
+        if trial >= high:  # neighbouring doubles: it was rounded up
+            trial = low
+        weight, inside, outside = weight_of_gaps(time, event, cumulative, trial)
         if weight > target:
-            high = inside
+            high, above = inside, weight
         else:
-            low = outside
+            low, below = outside, weight
     return high
 
 
