@@ -66,8 +66,9 @@ def weight_of_gaps(time, event, cumulative, gap):
 def gap_after(time, event, cumulative, target):
     """Smallest gap such that the pairs up to it weigh more than `target`; NaN where there is none.
 
-    Narrowing the range of gaps, with both ends moved to the nearest gap that exists, ends at the exact one. The next gap
-    to try is by turns the one that the weights at both ends suggest, which is often close, and the middle, which halves.
+    Narrowing the range of gaps, with both ends moved to the nearest gap that exists, ends at the exact one. The next
+    gap to try is by turns the one that the weights at both ends suggest, which is often close, and the middle, which
+    halves the range.
     """
     above, high, _ = weight_of_gaps(time, event, cumulative, np.inf)
     if above <= target:
