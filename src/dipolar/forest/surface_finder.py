@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dipolar._core.surfaces import GAUSSIAN, UNCONVERGED, cut_surfaces, n_coefficients, settle_surfaces
+from dipolar._core.surface_search import UNCONVERGED, cut_surfaces, settle_surfaces
+from dipolar._core.surfaces import GAUSSIAN, n_coefficients
 from dipolar.forest.drawing import draw_orders
 from dipolar.survival import Survival
 from dipolar.tree.drawn_surfaces import DrawnSurfaces
