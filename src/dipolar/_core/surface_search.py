@@ -20,7 +20,7 @@ from numba import njit
 
 from dipolar._core.certificate import middle_intercept
 from dipolar._core.dipoles import gap_after, orient, weight_of_gaps
-from dipolar._core.interior_point import N_HINGE_ROWS, gather, interior_point, measure_hinges, measure_surface
+from dipolar._core.interior_point import N_PAIR_ROWS, gather, interior_point, measure_pairs, measure_surface
 from dipolar._core.logrank import FEATURE, GAIN, LOGRANK, THRESHOLD, best_cut, two_sample_logrank
 from dipolar._core.surfaces import GAUSSIAN, LINEAR, ROOT_TWO, n_coefficients, surface_score
 
@@ -197,8 +197,8 @@ def _settle(time, event, weight, features, quantiles, prices, kappa, tol, max_re
     n, rank = features.shape
     pure_cut, mixed_cut = _find_cutoffs(time, event, weight, quantiles)
     scores, level, flat = np.empty(n), np.empty(n), np.empty(n)
-    cost, last, solution = np.empty(2 * n), np.zeros(2 * n), np.empty(rank + 1)
-    columns = features.T.copy()
+    size = rank + 4 - rank % 4  # for (b, w), a multiple of four
+    cost, last, solution, lifted = np.empty(2 * n), np.zeros(2 * n), np.empty(size), np.zeros((size, n))
     _hazard_scores(event, weight, features, scores)
 
     status = NO_SPLIT
@@ -211,7 +211,8 @@ def _settle(time, event, weight, features, quantiles, prices, kappa, tol, max_re
         objective = np.inf
         for _ in range(MAX_TRIALS if status == NO_SPLIT else 1):
             scale = math.sqrt(kappa * largest / total)
-            objective = _solve(columns, scale, cost, tol, solution, flat)
+            _lift(features, scale, lifted)
+            objective = _solve(lifted, cost, tol, solution, flat)
             if objective < np.inf:
                 break
             kappa *= 0.1
@@ -220,7 +221,7 @@ def _settle(time, event, weight, features, quantiles, prices, kappa, tol, max_re
         if not objective * largest < criterion:
             break
         for c in range(rank):
-            weights[c] = scale * solution[c]
+            weights[c] = scale * solution[1 + c]
         intercept = middle_intercept(flat, np.argsort(flat), cost[:n], cost[n:], 1.0)
         for i in range(n):
             scores[i] = flat[i] + intercept
@@ -269,26 +270,35 @@ def _fill_costs(time, event, weight, level, pure_cut, mixed_cut, prices, cost):
     return largest, total
 
 
+@njit(cache=True, nogil=True)
+def _lift(features, scale, lifted):
+    """Overwrite `lifted` (zeros beyond the rank) with a row of ones and the scaled features, one in each row."""
+    n, rank = features.shape
+    for i in range(n):
+        lifted[0, i] = 1.0
+        for c in range(rank):
+            lifted[1 + c, i] = scale * features[i, c]
+
+
 @njit(cache=True, nogil=True, inline="always")
-def _solve(columns, scale, cost, tol, solution, flat):
+def _solve(lifted, cost, tol, solution, flat):
     """Minimise 1/2 |w|^2 + cost of the hinges; return the objective, or infinity if the gap exceeds `tol`.
 
-    `solution` is overwritten with (w, b), `flat` with the scores without b.
+    `solution` is overwritten with (b, w), `flat` with the scores without b.
     """
-    rank, n = columns.shape
-    hinge = np.empty((N_HINGE_ROWS, 2 * n))
-    matrix, vectors, rows = np.empty((rank + 1, rank + 1)), np.empty((3, rank + 1)), np.empty((3, n))
-    for c in range(rank + 1):
+    size, n = lifted.shape
+    pairs = np.zeros((N_PAIR_ROWS, 4 * n))
+    matrix, vectors, rows = np.empty((size, size)), np.empty((3, size)), np.empty((3, n))
+    for c in range(size):
         solution[c] = 0.0
     for i in range(n):
         flat[i] = 0.0
-    aim = OVERSHOOT * tol
-    interior_point(columns, scale, cost, aim, np.inf, MAX_NEWTON_STEPS, hinge, matrix, vectors, rows, solution, flat)
-    gap, loss = measure_hinges(hinge, cost, rows[0])
-    gather(columns, scale, rows[0], vectors[0])
-    objective, _, unmet, _ = measure_surface(gap, loss, hinge, solution, vectors[0])
+    interior_point(lifted, cost, OVERSHOOT * tol, np.inf, MAX_NEWTON_STEPS, pairs, matrix, vectors, rows, solution, flat)
+    gap, loss, prices = measure_pairs(pairs, cost, rows[0])
+    gather(lifted, rows[0], vectors[0])
+    objective, _, unmet, _ = measure_surface(gap, loss, prices, solution, vectors[0])
     for i in range(n):
-        flat[i] -= solution[rank]
+        flat[i] -= solution[0]
     return objective if gap + unmet <= tol * objective else np.inf
 
 

@@ -12,17 +12,16 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from dipolar._core.interior_point import (
-    N_HINGE_ROWS,
+    N_PAIR_ROWS,
     PATIENCE,
-    PRESENT,
     PRICE,
     advance,
-    central_hinges,
+    central_pairs,
     factorise,
     follow_scores,
     has_converged,
     interior_point,
-    measure_hinges,
+    measure_pairs,
     measure_surface,
     plan_prices,
     prepare_step,
@@ -58,66 +57,73 @@ def solve_interior_point(problem: NodeProblem, tol: float, enough: float = np.in
     scale = np.sqrt(problem.kappa * largest / problem.margin)
     value = problem.margin * problem.kappa * largest  # of one unit of the scaled objective
 
-    hinge = np.empty((N_HINGE_ROWS, 2 * n))
+    lifted = lift(problem.features, scale)
+    pairs = np.zeros((N_PAIR_ROWS, 4 * n))
     iterate = iterate_by_blas if rank >= BLAS_RANK else iterate_compiled
-    columns = np.ascontiguousarray(problem.features.T)
-    weights, iterations = iterate(columns, scale, cost, OVERSHOOT * tol, CLEARLY * enough / value, hinge)
-    weights *= problem.margin * scale
-    mu = hinge[PRICE] * hinge[PRESENT]
-    mu *= problem.kappa * largest
+    solution, iterations = iterate(lifted, cost, OVERSHOOT * tol, CLEARLY * enough / value, pairs)
+    if not np.isfinite(solution).all():
+        solution[:] = pairs[PRICE] = 0.0  # a certificate that is far off tells of the overflow
+    weights = solution[1 : rank + 1] * (problem.margin * scale)
+    mu = pairs[PRICE] * (problem.kappa * largest)
     is_race = bool(np.isfinite(enough))
-    solution = finish(problem, weights, mu[:n], mu[n:], iterations, tol, mend=not is_race)
+    solution = finish(problem, weights, mu[:n], mu[n : 2 * n], iterations, tol, mend=not is_race)
     if is_race and solution.status is not SolverStatus.OPTIMAL and solution.dual <= enough:
         return solve_interior_point(problem, tol)  # it was stopped by a bound that was not quite one
     return solution
 
 
+def lift(features: np.ndarray, scale: float) -> np.ndarray:
+    """A row of ones for the intercept, the scaled features, and rows of zeros up to a multiple of four."""
+    n, rank = features.shape
+    lifted = np.zeros((-(-(rank + 1) // 4) * 4, n))
+    lifted[0] = 1.0
+    np.multiply(features.T, scale, out=lifted[1 : rank + 1])
+    return lifted
+
+
 def iterate_compiled(
-    columns: np.ndarray, scale: float, cost: np.ndarray, tol: float, enough: float, hinge: np.ndarray
+    lifted: np.ndarray, cost: np.ndarray, tol: float, enough: float, pairs: np.ndarray
 ) -> tuple[np.ndarray, int]:
-    """Run the method in compiled code; returns w and the number of steps, and overwrites `hinge`."""
-    rank, n = columns.shape
-    solution, scores = np.zeros(rank + 1), np.zeros(n)
-    scratch = np.empty((rank + 1, rank + 1)), np.empty((3, rank + 1)), np.empty((3, n))
-    steps = interior_point(columns, scale, cost, tol, enough, MAX_NEWTON_STEPS, hinge, *scratch, solution, scores)
-    return solution[:rank], steps
+    """Run the method in compiled code; returns (b, w) and the number of steps, and overwrites `pairs`."""
+    size, n = lifted.shape
+    solution, scores = np.zeros(size), np.zeros(n)
+    scratch = np.empty((size, size)), np.empty((3, size)), np.empty((3, n))
+    steps = interior_point(lifted, cost, tol, enough, MAX_NEWTON_STEPS, pairs, *scratch, solution, scores)
+    return solution, steps
 
 
 def iterate_by_blas(
-    columns: np.ndarray, scale: float, cost: np.ndarray, tol: float, enough: float, hinge: np.ndarray
+    lifted: np.ndarray, cost: np.ndarray, tol: float, enough: float, pairs: np.ndarray
 ) -> tuple[np.ndarray, int]:
     """The same method step by step; see `_core.interior_point.interior_point`."""
-    rank, n = columns.shape
-    lifted = np.empty((rank + 1, n))  # scores are `solution @ lifted`
-    np.multiply(columns, scale, out=lifted[:rank])
-    lifted[rank] = 1.0
-    solution, scores = np.zeros(rank + 1), np.zeros(n)
+    size, n = lifted.shape
+    solution, scores = np.zeros(size), np.zeros(n)
     curvature, pulls, weighted = np.empty(n), np.empty(n), np.empty_like(lifted)
-    n_products = 2.0 * central_hinges(cost, hinge)
+    n_pairs = central_pairs(cost, pairs)
 
     best, fruitless = np.inf, 0
     for iteration in range(MAX_NEWTON_STEPS):
-        gap, loss = measure_hinges(hinge, cost, pulls)
+        gap, loss, prices = measure_pairs(pairs, cost, pulls)
         residual = lifted @ pulls
-        objective, bound, unmet, off = measure_surface(gap, loss, hinge, solution, residual)
+        objective, bound, unmet, off = measure_surface(gap, loss, prices, solution, residual)
         fruitless = 0 if off < 0.9 * best else fruitless + 1
         best = min(best, off)
         if has_converged(gap, objective, unmet, tol) or bound > enough or fruitless > PATIENCE:
-            return solution[:rank], iteration
+            return solution, iteration
 
-        prepare_step(hinge, curvature)
+        prepare_step(pairs, curvature)
         factor = _newton_factor(lifted, curvature, weighted)
         target = 0.0
         for corrector in (0.0, 1.0):
-            plan_prices(hinge, scores, target, corrector, pulls)
+            plan_prices(pairs, scores, target, corrector, pulls)
             direction = dpotrs(factor, lifted @ pulls + residual, lower=1)[0]
             moved = direction @ lifted
-            length, gap_after = follow_scores(hinge, moved, gap)
-            target = (gap_after / gap) ** 2 * gap_after / n_products
-        advance(hinge, length)
+            length, gap_after = follow_scores(pairs, moved, gap)
+            target = (gap_after / gap) ** 2 * gap_after / n_pairs
+        advance(pairs, length)
         solution += length * direction
         scores += length * moved
-    return solution[:rank], MAX_NEWTON_STEPS
+    return solution, MAX_NEWTON_STEPS
 
 
 def _newton_factor(lifted: np.ndarray, curvature: np.ndarray, weighted: np.ndarray) -> np.ndarray:
@@ -125,11 +131,11 @@ def _newton_factor(lifted: np.ndarray, curvature: np.ndarray, weighted: np.ndarr
     np.multiply(lifted, np.sqrt(curvature), out=weighted)
     matrix = dsyrk(1.0, weighted.T, trans=1, lower=1)
     size = len(lifted)
-    matrix.T.flat[: -1 : size + 1] += 1.0
+    matrix.T.flat[size + 1 :: size + 1] += 1.0
     factor, info = dpotrf(matrix, lower=1)
     if info == 0:
         return factor
     # Rounding has made it indefinite; the compiled factor blocks the directions that are lost.
     by_rows = np.ascontiguousarray(matrix)
-    factorise(by_rows, np.empty(size), np.empty(size))
+    factorise(by_rows, np.empty(size))
     return np.asfortranarray(by_rows)
