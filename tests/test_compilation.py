@@ -45,3 +45,51 @@ def test_results_do_not_depend_on_what_was_compiled_or_loaded_first(tmp_path):
     assert set(compiled) == {"svm", "forest"}
     assert run_probe(tmp_path / "numba", "forest", "svm") == compiled  # loaded, in the other order
     assert run_probe(tmp_path / "numba", "forest") == {"forest": compiled["forest"]}
+
+
+# Compiles a routine of its own and one that counts as the package's; prints whether the collector ran meanwhile.
+COLLECTOR_PROBE = """
+import gc
+import numpy as np
+from numba import njit
+from numba.core import event
+from dipolar._core import certificate
+
+states = []
+class Watch(event.Listener):
+    def on_start(self, event): states.append(gc.isenabled())
+    def on_end(self, event): pass
+
+event.register("numba:compile", Watch())
+njit(lambda x: x + 1)(1)
+print(states)
+states.clear()
+certificate.middle_intercept(np.zeros(2), np.arange(2), np.ones(2), np.ones(2), 1.0)
+print(states, gc.isenabled())
+try:
+    certificate.middle_intercept("no array")
+except TypeError:
+    print(gc.isenabled())
+gc.disable()
+certificate.middle_intercept(np.zeros(2, np.float32), np.arange(2), np.ones(2), np.ones(2), 1.0)
+print(gc.isenabled())
+"""
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
+def test_collector_rests_only_while_routines_of_the_package_are_compiled(tmp_path):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", COLLECTOR_PROBE],
+        capture_output=True,
+        check=True,
+        text=True,
+        env=environment,
+        timeout=300,
+    )
+    other, ours, after_error, when_off = done.stdout.splitlines()
+    assert "False" not in other
+    assert "True" not in ours.split("]")[0]
+    assert ours.endswith("True")
+    assert after_error == "True"
+    assert when_off == "False"

@@ -85,6 +85,22 @@ def test_orientation_with_foreign_cutoffs(data, outcome, cut):
         np.testing.assert_allclose(found, np.bincount(rows, of_copies, minlength=len(weight)), rtol=1e-14)
 
 
+@pytest.mark.parametrize("cutoff_rule", ["text", "scripts"])
+@pytest.mark.parametrize("seed", range(6))
+def test_orientation_of_more_rows_than_a_node_of_the_tree_has_slots(seed, cutoff_rule):
+    """Up to three levels of the tree of sums, with ties in times and scores or without."""
+    rng = np.random.RandomState(seed)
+    n = (15, 16, 17, 255, 256, 300)[seed]
+    time, scores = rng.exponential(size=n), rng.normal(size=n)
+    if seed % 2:
+        time, scores = np.ceil(9 * time), np.round(scores, 1)
+    survival, rule = Survival(time, rng.uniform(size=n) < 0.7), DipoleRule(0.3, 0.6, cutoff_rule=cutoff_rule)
+    dipoles = Dipoles(survival, np.ones(n), rule)
+    cutoffs = dipoles.cutoffs
+    expected = reference.orient(time, survival.event, scores, cutoffs.pure, cutoffs.mixed, 1.0, 1.0, cutoff_rule)
+    np.testing.assert_array_equal(dipoles.orient(scores), expected)
+
+
 @given(st.data(), outcomes())
 def test_a_mixed_pair_exists_exactly_when_orientation_finds_one(data, outcome):
     survival, weight = outcome

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dipolar._core.dipoles import gap_after, orient, weight_of_gaps
+from dipolar._core.dipoles import SLOTS, gap_after, n_tree_nodes, orient, weight_of_gaps
 from dipolar.parameters import check_choice, check_number
 from dipolar.survival import Survival
 
@@ -136,30 +136,22 @@ class Dipoles:
         equal scores the later time goes up.) Scores are compared as :func:`score_levels`.
         """
         level = score_levels(scores)[self.order]
-        pure_cut, closed = self._pure_bound()
-        upward, downward = np.zeros(len(self)), np.zeros(len(self))
+        n = len(self)
+        upward, downward = np.zeros(n), np.zeros(n)
+        scratch = np.empty((2, n), np.int32), np.empty((2, n)), np.zeros((2, n_tree_nodes(n), SLOTS))
         orient(
-            self.time,
-            self.event,
-            self.weight,
-            level,
-            np.argsort(level),
-            pure_cut,
-            closed,
-            self.cutoffs.mixed,
-            self.rule.has_strict_ties,
-            self.rule.pure_weight,
-            self.rule.mixed_weight,
-            upward,
-            downward,
-        )
+            self.time, self.event, self.weight, level, np.argsort(level), self._pure_bound(), self.cutoffs.mixed,
+            1 if self.rule.has_strict_ties else 0, self.rule.pure_weight, self.rule.mixed_weight, *scratch,
+            upward, downward,
+        )  # fmt: skip
         return upward[self.rows], downward[self.rows]
 
-    def _pure_bound(self) -> tuple[float, bool]:
-        """The pure cut-off and whether it belongs to the pure side; a gap that is mixed is not pure."""
+    def _pure_bound(self) -> float:
+        """The gap below which two events are a pure pair; a gap that is mixed is not pure."""
         if self.cutoffs.mixed <= self.cutoffs.pure:
-            return self.cutoffs.mixed, False
-        return self.cutoffs.pure, self.rule.cutoff_rule == "scripts"
+            return self.cutoffs.mixed
+        is_closed = self.rule.cutoff_rule == "scripts"
+        return float(np.nextafter(self.cutoffs.pure, np.inf)) if is_closed else self.cutoffs.pure
 
 
 def find_cutoffs(survival: Survival, weight: np.ndarray, rule: DipoleRule) -> Cutoffs:

@@ -10,7 +10,7 @@ Two facts make every pair sum a sweep:
     pure partners of event i       a window of the events:   |time[j] - time[i]| < pure_cut
 
 and inside such a range, the partners on one side of a score are a prefix of the score ranks,
-which a Fenwick tree answers in O(log n).
+which a tree of sums answers in O(log n).
 
 A row of weight w stands for w copies of itself. Two copies of one event are a pair with gap 0,
 so a row holds w (w - 1) / 2 pairs of its own; a weight below 1 holds none.
@@ -20,15 +20,10 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
-# Sums of fractional weights that should vanish are taken as zero below this fraction of their terms.
-RESIDUE = 1e-12
-
-
-@njit(cache=True, nogil=True)
-def own_pairs(weight):
-    """Number of pairs among the copies of one row."""
-    return max(0.0, 0.5 * weight * (weight - 1.0))
+# Differences of sums of fractional weights that should vanish are taken as zero below this fraction of all weight.
+RESIDUE = 1e-14
 
 
 @njit(cache=True, nogil=True)
@@ -51,10 +46,10 @@ def weight_of_gaps(time, event, cumulative, gap):
         if not event[i]:
             continue
         weight = cumulative[i + 1] - cumulative[i]
-        own = own_pairs(weight)
-        total += weight * (cumulative[end] - cumulative[i + 1]) + own
-        if own > 0.0 and largest_inside < 0.0:
-            largest_inside = 0.0
+        total += weight * (cumulative[end] - cumulative[i + 1])
+        if weight > 1.0:  # the pairs among its own copies
+            total += 0.5 * weight * (weight - 1.0)
+            largest_inside = 0.0 if largest_inside < 0.0 else largest_inside
         if end > i + 1 and time[end - 1] - time[i] > largest_inside:
             largest_inside = time[end - 1] - time[i]
         if end < n and time[end] - time[i] < smallest_outside:
@@ -90,172 +85,195 @@ def gap_after(time, event, cumulative, target):
     return high
 
 
-@njit(cache=True, nogil=True)
-def leans_up(sum_of_levels, strict):
-    """Whether a pure pair leans up; a sum of exactly zero does unless `strict`."""
-    return sum_of_levels > 0.0 or (sum_of_levels == 0.0 and not strict)
+@njit(cache=True, nogil=True, inline="always")
+def rank_levels(level, by_level, least, rank, mirror):
+    """Dense ranks of the score levels, from 0; returns the number of distinct levels.
 
-
-@njit(cache=True, nogil=True)
-def rank_levels(level, by_level, strict, rank, mirror):
-    """Dense ranks of the score levels, from 1; returns the number of distinct levels.
-
-    `by_level` sorts the rows by level. `rank` and `mirror` are overwritten: `mirror[i]` is the number
-    of distinct levels below `-level[i]`, so that the ranks above it are the partners with
-    `level[i] + level[k] >= 0`, or `> 0` when `strict`.
+    `by_level` sorts the rows by level. `rank` and `mirror` are overwritten: `mirror[i]` is the number of distinct
+    levels whose sum with that of row i is below `least`.
     """
     n = len(level)
     n_levels = 0
+    last = 0.0
     for k in range(n):
         row = by_level[k]
-        if k == 0 or level[row] != level[by_level[k - 1]]:
+        if k == 0 or level[row] != last:
             n_levels += 1
-        rank[row] = n_levels
+            last = level[row]
+        rank[row] = n_levels - 1
 
-    # -level falls as level rises: one walk up meets one walk down.
+    # The higher the level of a row, the lower those that are high enough for it: one walk up meets one walk down.
+    lowest = n_levels
     below = n
     for k in range(n):
         row = by_level[k]
-        while below > 0 and leans_up(level[row] + level[by_level[below - 1]], strict):
+        while below > 0 and level[row] + level[by_level[below - 1]] >= least:
             below -= 1
-        mirror[row] = rank[by_level[below - 1]] if below > 0 else 0
+            lowest = rank[by_level[below]]
+        mirror[row] = lowest
     return n_levels
 
 
-@njit(cache=True, nogil=True)
-def add_weight(fenwick, position, weight):
-    """Add `weight` at a position (from 1) of a Fenwick tree."""
-    while position < len(fenwick):
-        fenwick[position] += weight
-        position += position & -position
+# Weights by rank, to be summed over all ranks below a limit: a tree whose nodes have 16 slots, each of which holds
+# the weight of its node up to and including itself. The leaves come first, then the nodes with a slot for each leaf,
+# and so on up to one root. That is a quarter of the levels of a binary tree, and a node is written in two strokes.
+#
+#     ranks     0 ... 15 | 16 ... 31 | ...       rank = 16 * leaf + slot
+#     leaves    [      ]   [       ]   ...       leaf = 16 * node above + slot there, and so on
+SLOTS = 16
+BITS = 4
+
+
+@register_jitable
+def n_tree_nodes(n_ranks):
+    """Enough nodes for a tree of so many ranks, and one more."""
+    n_leaves = (n_ranks >> BITS) + 1
+    return n_leaves + n_leaves // (SLOTS - 1) + 16
 
 
 @njit(cache=True, nogil=True)
-def weight_up_to(fenwick, position):
-    """Sum of the weights at positions 1 to `position`."""
+def add_weight(tree, n_leaves, rank, weight):
+    """Add a weight at a rank."""
+    n_slots = tree.shape[1]  # not SLOTS: loops whose length the compiler knows are not run on several numbers at a time
+    first = 0
+    level = n_leaves
+    while True:
+        slot = rank & (SLOTS - 1)
+        rank >>= BITS
+        node = first + rank
+        for k in range(n_slots):
+            tree[node, k] += weight if k >= slot else 0.0
+        if level == 1:
+            break
+        first += level
+        level = (level + SLOTS - 1) >> BITS
+
+
+@njit(cache=True, nogil=True)
+def weight_below(tree, n_leaves, rank):
+    """Sum of the weights at all ranks below this one, which has to be below 16 * n_leaves itself."""
     total = 0.0
-    while position > 0:
-        total += fenwick[position]
-        position -= position & -position
+    first = 0
+    level = n_leaves
+    while True:
+        slot = rank & (SLOTS - 1)
+        rank >>= BITS
+        if slot > 0:
+            total += tree[first + rank, slot - 1]
+        if level == 1:
+            break
+        first += level
+        level = (level + SLOTS - 1) >> BITS
     return total
 
 
 @njit(cache=True, nogil=True)
-def share_out(row, factor, up_part, total, upward, downward):
+def share_out(row, factor, up_part, total, residue, upward, downward):
     """Give `factor * up_part` to `upward[row]` and the rest of `factor * total` to `downward[row]`."""
-    residue = RESIDUE * total
     if up_part > residue:
         upward[row] += factor * up_part
     if total - up_part > residue:
         downward[row] += factor * (total - up_part)
 
 
-@njit(cache=True, nogil=True)
-def orient_mixed(time, event, weight, rank, fenwick, mixed_cut, strict, price, upward, downward):
-    """Add the weights of the mixed dipoles: the higher score goes up.
+@njit(cache=True, nogil=True, inline="always")
+def orient_earlier(time, event, weight, rank, tree, n_leaves, cut, ties, price, residue, upward, downward):
+    """Add the weights of the earlier members of mixed dipoles; their partners are the rows from `start` on.
 
-    In a tie the earlier time goes up, or the later one when `strict`. `fenwick` is scratch of n_levels + 1 zeros;
-    `upward` and `downward` are added to.
+    The higher score goes up, and in a tie the earlier time if `ties` is 1, not if it is 0. `tree` is empty.
     """
-    n = len(time)
-    ties_of_later = 1 if strict else 0
-    ties_of_earlier = 1 - ties_of_later
-
-    # The earlier member i of each pair: its partners are the rows from `start` on.
-    start = n
+    start = len(time)
     total = 0.0
-    for i in range(n - 1, -1, -1):
-        while start - 1 > i and time[start - 1] - time[i] >= mixed_cut:
+    for i in range(len(time) - 1, -1, -1):
+        while start - 1 > i and time[start - 1] - time[i] >= cut:
             start -= 1
-            add_weight(fenwick, rank[start], weight[start])
+            add_weight(tree, n_leaves, rank[start], weight[start])
             total += weight[start]
         if event[i] and total > 0.0:
-            beaten = weight_up_to(fenwick, rank[i] - 1 + ties_of_earlier)
-            share_out(i, price * weight[i], beaten, total, upward, downward)
-
-    # The later member j: its partners are the events before `end`.
-    fenwick[:] = 0.0
-    end = 0
-    total = 0.0
-    for j in range(n):
-        while end < j and time[j] - time[end] >= mixed_cut:
-            if event[end]:
-                add_weight(fenwick, rank[end], weight[end])
-                total += weight[end]
-            end += 1
-        if total > 0.0:
-            beaten = weight_up_to(fenwick, rank[j] - 1 + ties_of_later)
-            share_out(j, price * weight[j], beaten, total, upward, downward)
-
-    if mixed_cut <= 0.0:
-        for i in range(n):
-            if event[i]:
-                upward[i] += price * own_pairs(weight[i])
-                downward[i] += price * own_pairs(weight[i])
+            beaten = weight_below(tree, n_leaves, rank[i] + ties)
+            share_out(i, price * weight[i], beaten, total, residue, upward, downward)
 
 
-@njit(cache=True, nogil=True)
-def orient_pure(time, event, weight, rank, mirror, fenwick, pure_cut, closed, price, upward, downward):
-    """Add the weights of the pure dipoles: both members go where the sum of their scores points.
+@njit(cache=True, nogil=True, inline="always")
+def orient_by_events(
+    time, event, weight, rank, mirror, tree, n_leaves, pure_cut, mixed_cut, ties, pure_price, mixed_price, residue,
+    before, too_low, upward, downward,
+):  # fmt: skip
+    """Add the weights of the later members of mixed dipoles, and those of pure dipoles.
 
-    A gap equal to `pure_cut` is inside when `closed`. `fenwick` is scratch of n_levels + 1 zeros.
+    The partners of the later member of mixed dipoles are the events before the first that is not far enough. Those of
+    an event in pure dipoles, itself among them, are a window: the events before its end without those before its
+    start; both members go where the sum of their scores points. `tree` is empty. `before` and `too_low` are scratch:
+    the weight of the events before the window of a row, and of those of them that do not lean up with it.
     """
     n = len(time)
-    start = 0
-    end = 0
+    later = 0
+    start = end = 0 if pure_cut > 0.0 else n
     total = 0.0
-    for i in range(n):
-        if not event[i]:
-            continue
-        while end < n and (time[end] - time[i] < pure_cut or (closed and time[end] - time[i] == pure_cut)):
+    for k in range(n + 1):  # the tree holds the events before row k, which weigh `total`
+        while later < n and (later <= k or not time[later] - time[k] >= mixed_cut):
+            if total > 0.0:
+                beaten = weight_below(tree, n_leaves, rank[later] + 1 - ties)
+                share_out(later, mixed_price * weight[later], beaten, total, residue, upward, downward)
+            later += 1
+        while end < k and (k == n or time[k] - time[end] >= pure_cut):
             if event[end]:
-                add_weight(fenwick, rank[end], weight[end])
-                total += weight[end]
+                others = total - before[end] - weight[end]
+                up_part = others - (weight_below(tree, n_leaves, mirror[end]) - too_low[end])
+                up_part += weight[end] if rank[end] < mirror[end] else 0.0  # the row is itself among the too low ones
+                share_out(end, pure_price * weight[end], up_part, others, residue, upward, downward)
             end += 1
-        while start < end and not (time[i] - time[start] < pure_cut or (closed and time[i] - time[start] == pure_cut)):
+        if k == n:
+            break
+        while start < n and time[start] - time[k] < pure_cut:
             if event[start]:
-                add_weight(fenwick, rank[start], -weight[start])
-                total -= weight[start]
+                before[start] = total
+                too_low[start] = weight_below(tree, n_leaves, mirror[start])
             start += 1
-        if end <= i:
-            continue  # the window is empty: not even the row itself is closer than the cut-off
-
-        up_part = total - weight_up_to(fenwick, mirror[i])
-        own = 2.0 * own_pairs(weight[i])
-        if rank[i] > mirror[i]:  # the row would lean up with a copy of itself
-            up_part -= weight[i]
-            upward[i] += price * own
-        else:
-            downward[i] += price * own
-        share_out(i, price * weight[i], up_part, total - weight[i], upward, downward)
+        if event[k]:
+            add_weight(tree, n_leaves, rank[k], weight[k])
+            total += weight[k]
 
 
 @njit(cache=True, nogil=True)
 def orient(
-    time,
-    event,
-    weight,
-    level,
-    by_level,
-    pure_cut,
-    closed,
-    mixed_cut,
-    strict,
-    pure_price,
-    mixed_price,
-    upward,
-    downward,
-):
+    time, event, weight, level, by_level, pure_cut, mixed_cut, least, pure_price, mixed_price, ranks, windows, trees,
+    upward, downward,
+):  # fmt: skip
     """Add to `upward` and `downward` (zeros) the weights of each row under these score levels.
 
-    All arrays are in dipole order. A cut-off that is NaN has no dipoles.
+    All arrays are in dipole order. A pair of events is pure below `pure_cut`, any comparable pair is mixed from
+    `mixed_cut` on; a cut-off that is NaN has no dipoles. Levels are whole numbers. A pure pair leans up when the sum of
+    its levels is at least `least`, and the earlier member of a mixed pair goes up when the difference is: 0 or 1,
+    which says what becomes of ties.
+
+    `ranks` (2, n) of integers and `windows` (2, n) are scratch, and so is `trees` (2, n_tree_nodes(n), SLOTS), which
+    comes as zeros.
     """
     n = len(time)
-    rank = np.empty(n, dtype=np.int64)
-    mirror = np.empty(n, dtype=np.int64)
-    fenwick = np.zeros(rank_levels(level, by_level, strict, rank, mirror) + 1)
-    if mixed_cut >= 0.0:
-        orient_mixed(time, event, weight, rank, fenwick, mixed_cut, strict, mixed_price, upward, downward)
-    if pure_cut >= 0.0:
-        fenwick[:] = 0.0
-        orient_pure(time, event, weight, rank, mirror, fenwick, pure_cut, closed, pure_price, upward, downward)
+    total = 0.0
+    for i in range(n):
+        total += weight[i]
+    residue = RESIDUE * total
+    rank, mirror = ranks[0], ranks[1]
+    n_leaves = (rank_levels(level, by_level, least, rank, mirror) >> BITS) + 1
+    ties = 1 - least
+    orient_earlier(
+        time, event, weight, rank, trees[0], n_leaves, mixed_cut, ties, mixed_price, residue, upward, downward
+    )
+    orient_by_events(
+        time, event, weight, rank, mirror, trees[1], n_leaves, pure_cut, mixed_cut, ties, pure_price, mixed_price,
+        residue, windows[0], windows[1], upward, downward,
+    )  # fmt: skip
+
+    # The pairs among the copies of a row.
+    for i in range(n):
+        if event[i] and weight[i] > 1.0:
+            copies = weight[i] * (weight[i] - 1.0)
+            if mixed_cut <= 0.0:
+                upward[i] += 0.5 * mixed_price * copies
+                downward[i] += 0.5 * mixed_price * copies
+            elif pure_cut > 0.0 and rank[i] >= mirror[i]:
+                upward[i] += pure_price * copies
+            elif pure_cut > 0.0:
+                downward[i] += pure_price * copies

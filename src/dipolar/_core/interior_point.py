@@ -47,9 +47,9 @@ STEP_FRACTION = 0.995
 # Steps in a row that may fail to bring the gap and the linear conditions a tenth closer before the method gives up.
 PATIENCE = 10
 
-# A pivot below this fraction of its diagonal element is rounding, and gets this value instead.
+# A pivot below this fraction of its diagonal element is rounding, and its reciprocal gets this value instead.
 ROUNDING = 1e-15
-BLOCKED = 1e50
+BLOCKED = 1e-50
 
 # Sums and maxima may be taken in any order, which is what lets them run on several numbers at a time. The order is the
 # compiler's choice, and it may choose anew for each function that it compiles such a sum into; of copies with the same
@@ -137,7 +137,7 @@ def central_pairs(cost, pairs):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def measure_pairs(pairs, cost, pulls):
-    """Return the complementarity gap, the loss and the sum of all prices; overwrite `pulls` with each row's net price."""
+    """Return the complementarity gap, the loss and the sum of prices; overwrite `pulls` with each row's net price."""
     n = len(pulls)
     gap = 0.0
     loss = 0.0
@@ -255,68 +255,76 @@ def advance(pairs, length):
 def newton_matrix(lifted, curvature, matrix):
     """Overwrite the lower triangle of `matrix` with lifted C lifted', and 1 added for each feature.
 
-    The upper triangle is scratch.
+    Four features meet two at a time, so that what is read is used several times. The upper triangle is scratch.
     """
     size, n = lifted.shape
-    for a in range(size):
-        for b in range(size):
-            matrix[a, b] = 0.0
-        matrix[a, a] = 1.0 if a > 0 else 0.0
     for a in range(0, size, 4):
-        for b in range(a + 4):
+        for b in range(0, a + 4, 2):
             sum_0 = sum_1 = sum_2 = sum_3 = 0.0
+            next_0 = next_1 = next_2 = next_3 = 0.0
             for j in range(n):
                 value = curvature[j] * lifted[b, j]
+                next_value = curvature[j] * lifted[b + 1, j]
                 sum_0 += lifted[a, j] * value
                 sum_1 += lifted[a + 1, j] * value
                 sum_2 += lifted[a + 2, j] * value
                 sum_3 += lifted[a + 3, j] * value
-            matrix[a, b] += sum_0
-            matrix[a + 1, b] += sum_1
-            matrix[a + 2, b] += sum_2
-            matrix[a + 3, b] += sum_3
+                next_0 += lifted[a, j] * next_value
+                next_1 += lifted[a + 1, j] * next_value
+                next_2 += lifted[a + 2, j] * next_value
+                next_3 += lifted[a + 3, j] * next_value
+            matrix[a, b], matrix[a, b + 1] = sum_0, next_0
+            matrix[a + 1, b], matrix[a + 1, b + 1] = sum_1, next_1
+            matrix[a + 2, b], matrix[a + 2, b + 1] = sum_2, next_2
+            matrix[a + 3, b], matrix[a + 3, b + 1] = sum_3, next_3
+    for a in range(1, size):
+        matrix[a, a] += 1.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
-def factorise(matrix, column):
-    """Cholesky factor of a positive definite matrix, in its lower triangle; column by column, four rows at a time.
+def factorise(matrix, floor):
+    """Overwrite the lower triangle of a positive definite matrix with R, also a lower one: matrix = R'R.
 
-    A direction whose pivot rounding has eaten is blocked: the step does not go there. `column` is scratch.
+    From the last row to the first, four rows at a time; beginning at the end makes all loops along rows begin at 0. The
+    diagonal holds the reciprocals of R's. A direction whose pivot rounding has eaten is blocked: the step does not go
+    there. `floor` is scratch.
     """
     size = len(matrix)
     for k in range(size):
-        for i in range(k - k % 4, size, 4):
-            sum_0 = sum_1 = sum_2 = sum_3 = 0.0
-            for m in range(k):
-                value = matrix[k, m]
-                sum_0 += matrix[i, m] * value
-                sum_1 += matrix[i + 1, m] * value
-                sum_2 += matrix[i + 2, m] * value
-                sum_3 += matrix[i + 3, m] * value
-            column[i] = matrix[i, k] - sum_0
-            column[i + 1] = matrix[i + 1, k] - sum_1
-            column[i + 2] = matrix[i + 2, k] - sum_2
-            column[i + 3] = matrix[i + 3, k] - sum_3
-        pivot = np.sqrt(column[k]) if column[k] > ROUNDING * matrix[k, k] else BLOCKED
-        matrix[k, k] = pivot
-        for i in range(k + 1, size):
-            matrix[i, k] = column[i] / pivot
+        floor[k] = ROUNDING * matrix[k, k]
+    for last in range(size - 1, 0, -4):
+        first = last - 3
+        for k in range(last, first - 1, -1):
+            per_pivot = 1.0 / np.sqrt(matrix[k, k]) if matrix[k, k] > floor[k] else BLOCKED
+            for j in range(k):
+                matrix[k, j] *= per_pivot
+            matrix[k, k] = per_pivot
+            for i in range(first, k):
+                factor = matrix[k, i]
+                for j in range(i + 1):
+                    matrix[i, j] -= factor * matrix[k, j]
+        for i in range(first):
+            factor_0, factor_1 = matrix[first, i], matrix[first + 1, i]
+            factor_2, factor_3 = matrix[first + 2, i], matrix[first + 3, i]
+            for j in range(i + 1):
+                known = factor_0 * matrix[first, j] + factor_1 * matrix[first + 1, j]
+                matrix[i, j] -= known + factor_2 * matrix[first + 2, j] + factor_3 * matrix[first + 3, j]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def substitute(lower, vector):
-    """Overwrite `vector` with the solution of (lower lower') x = vector."""
-    n = len(vector)
-    for i in range(n):
-        total = vector[i]
-        for k in range(i):
-            total -= lower[i, k] * vector[k]
-        vector[i] = total / lower[i, i]
-    for i in range(n - 1, -1, -1):
-        value = vector[i] / lower[i, i]
-        vector[i] = value
-        for k in range(i):
-            vector[k] -= lower[i, k] * value
+    """Overwrite `vector` with the solution of R'R x = vector, given what `factorise` made."""
+    size = len(vector)
+    for k in range(size - 1, -1, -1):
+        value = vector[k] * lower[k, k]
+        vector[k] = value
+        for j in range(k):
+            vector[j] -= lower[k, j] * value
+    for k in range(size):
+        total = vector[k]
+        for j in range(k):
+            total -= lower[k, j] * vector[j]
+        vector[k] = total * lower[k, k]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")

@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 
 from dipolar._core.certificate import middle_intercept
-from dipolar._core.dipoles import gap_after, orient, weight_of_gaps
+from dipolar._core.dipoles import SLOTS, gap_after, n_tree_nodes, orient, weight_of_gaps
 from dipolar._core.interior_point import N_PAIR_ROWS, gather, interior_point, measure_pairs, measure_surface
 from dipolar._core.logrank import FEATURE, GAIN, LOGRANK, THRESHOLD, best_cut, two_sample_logrank
 from dipolar._core.surfaces import GAUSSIAN, LINEAR, ROOT_TWO, n_coefficients, surface_score
@@ -255,8 +255,8 @@ def _fill_costs(time, event, weight, level, pure_cut, mixed_cut, prices, cost):
     for k in range(2 * n):
         cost[k] = 0.0
     orient(
-        time, event, weight, level, np.argsort(level), pure_cut, False, mixed_cut, False, prices[0], prices[1],
-        cost[:n], cost[n:],
+        time, event, weight, level, np.argsort(level), pure_cut, mixed_cut, 0, prices[0], prices[1],
+        np.empty((2, n), np.int32), np.empty((2, n)), np.zeros((2, n_tree_nodes(n), SLOTS)), cost[:n], cost[n:],
     )  # fmt: skip
     up = down = total = 0.0
     for i in range(n):
@@ -293,7 +293,9 @@ def _solve(lifted, cost, tol, solution, flat):
         solution[c] = 0.0
     for i in range(n):
         flat[i] = 0.0
-    interior_point(lifted, cost, OVERSHOOT * tol, np.inf, MAX_NEWTON_STEPS, pairs, matrix, vectors, rows, solution, flat)
+    interior_point(
+        lifted, cost, OVERSHOOT * tol, np.inf, MAX_NEWTON_STEPS, pairs, matrix, vectors, rows, solution, flat
+    )
     gap, loss, prices = measure_pairs(pairs, cost, rows[0])
     gather(lifted, rows[0], vectors[0])
     objective, _, unmet, _ = measure_surface(gap, loss, prices, solution, vectors[0])

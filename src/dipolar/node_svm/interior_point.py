@@ -1,11 +1,13 @@
-"""The default solver: `_core.interior_point` on a scaled problem, compiled for small ranks, by BLAS for large ones.
+"""The default solver: `_core.interior_point` on a scaled problem, compiled for most ranks, by BLAS for the largest.
 
-With few features a step is a handful of short loops, and compiled code runs the whole method. With many, nearly all
-the time goes into forming and factoring the Newton matrix, which BLAS and LAPACK do several times faster than loops;
-the loop around them is then Python, over the same compiled steps.
+Compiled code runs the whole method, and up to some 200 features nothing is faster. Beyond, nearly all the time goes
+into forming and factoring a Newton matrix that no longer fits the cache, which is what BLAS and LAPACK are for; the
+loop around them is then Python, over the same compiled steps.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg.blas import dsyrk
@@ -25,6 +27,7 @@ from dipolar._core.interior_point import (
     measure_surface,
     plan_prices,
     prepare_step,
+    substitute,
 )
 from dipolar.node_svm.problem import NodeProblem, NodeSolution, SolverStatus, finish
 
@@ -41,7 +44,7 @@ OVERSHOOT = 1e-3
 CLEARLY = 1.002
 
 # From this rank on, BLAS is faster than compiled loops.
-BLAS_RANK = 96
+BLAS_RANK = 192
 
 
 def solve_interior_point(problem: NodeProblem, tol: float, enough: float = np.inf) -> NodeSolution:
@@ -60,10 +63,10 @@ def solve_interior_point(problem: NodeProblem, tol: float, enough: float = np.in
     lifted = lift(problem.features, scale)
     pairs = np.zeros((N_PAIR_ROWS, 4 * n))
     iterate = iterate_by_blas if rank >= BLAS_RANK else iterate_compiled
-    solution, iterations = iterate(lifted, cost, OVERSHOOT * tol, CLEARLY * enough / value, pairs)
-    if not np.isfinite(solution).all():
-        solution[:] = pairs[PRICE] = 0.0  # a certificate that is far off tells of the overflow
-    weights = solution[1 : rank + 1] * (problem.margin * scale)
+    surface, iterations = iterate(lifted, cost, OVERSHOOT * tol, CLEARLY * enough / value, pairs)
+    if not np.isfinite(surface).all():
+        surface[:] = pairs[PRICE] = 0.0  # a certificate that is far off tells of the overflow
+    weights = surface[1 : rank + 1] * (problem.margin * scale)
     mu = pairs[PRICE] * (problem.kappa * largest)
     is_race = bool(np.isfinite(enough))
     solution = finish(problem, weights, mu[:n], mu[n : 2 * n], iterations, tol, mend=not is_race)
@@ -112,11 +115,11 @@ def iterate_by_blas(
             return solution, iteration
 
         prepare_step(pairs, curvature)
-        factor = _newton_factor(lifted, curvature, weighted)
+        solve_newton = newton_solver(lifted, curvature, weighted)
         target = 0.0
         for corrector in (0.0, 1.0):
             plan_prices(pairs, scores, target, corrector, pulls)
-            direction = dpotrs(factor, lifted @ pulls + residual, lower=1)[0]
+            direction = solve_newton(lifted @ pulls + residual)
             moved = direction @ lifted
             length, gap_after = follow_scores(pairs, moved, gap)
             target = (gap_after / gap) ** 2 * gap_after / n_pairs
@@ -126,16 +129,24 @@ def iterate_by_blas(
     return solution, MAX_NEWTON_STEPS
 
 
-def _newton_factor(lifted: np.ndarray, curvature: np.ndarray, weighted: np.ndarray) -> np.ndarray:
-    """Cholesky factor of lifted C lifted' with 1 added for each feature; `weighted` is scratch."""
+def newton_solver(
+    lifted: np.ndarray, curvature: np.ndarray, weighted: np.ndarray
+) -> Callable[[np.ndarray], np.ndarray]:
+    """What solves a system with lifted C lifted' plus 1 for each feature; `weighted` is scratch."""
     np.multiply(lifted, np.sqrt(curvature), out=weighted)
     matrix = dsyrk(1.0, weighted.T, trans=1, lower=1)
     size = len(lifted)
     matrix.T.flat[size + 1 :: size + 1] += 1.0
     factor, info = dpotrf(matrix, lower=1)
     if info == 0:
-        return factor
+        return lambda vector: dpotrs(factor, vector, lower=1)[0]
+
     # Rounding has made it indefinite; the compiled factor blocks the directions that are lost.
-    by_rows = np.ascontiguousarray(matrix)
-    factorise(by_rows, np.empty(size))
-    return np.asfortranarray(by_rows)
+    blocked = np.ascontiguousarray(matrix)
+    factorise(blocked, np.empty(size))
+
+    def solve(vector: np.ndarray) -> np.ndarray:
+        substitute(blocked, vector)
+        return vector
+
+    return solve

@@ -17,7 +17,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from dipolar._core.certificate import certify, feasible_net, middle_intercept, primal_value
+from dipolar._core.certificate import certify, feasible_net, middle_intercept
 
 __all__ = ["NodeProblem", "NodeSolution", "SolverStatus", "finish", "least_value", "node_criterion"]
 
@@ -67,7 +67,8 @@ class NodeSolution:
 
 def node_criterion(problem: NodeProblem, weights: np.ndarray, scores: np.ndarray) -> float:
     """Value of the objective for a surface with these weights and scores."""
-    return primal_value(scores, problem.upward, problem.downward, problem.kappa, problem.margin, weights)
+    above, below = np.maximum(problem.margin - scores, 0.0), np.maximum(problem.margin + scores, 0.0)
+    return float(0.5 * weights @ weights + problem.kappa * (problem.upward @ above + problem.downward @ below))
 
 
 def least_value(problem: NodeProblem) -> float:
@@ -89,16 +90,16 @@ def finish(
     tol: float,
     mend: bool = True,
 ) -> NodeSolution:
-    """Give a solver's weights their intercept, make its dual variables feasible, and certify both.
+    """Give a solver's weights their intercept, make its dual variables feasible (in place), and certify both.
 
     Where the certificate falls short of `tol`, `mend` has the dual variables projected for a better one.
     """
     upward, downward, kappa, margin = problem.upward, problem.downward, problem.kappa, problem.margin
     scores = problem.features @ weights
     net = np.empty(len(scores))
-    intercept, primal, sum_of_mu = certify(
-        np.argsort(scores), upward, downward, kappa, margin, weights, mu_up, mu_down, scores, net
-    )
+    by_score = np.argsort(scores)
+    intercept, loss, sum_of_mu = certify(by_score, upward, downward, kappa, margin, mu_up, mu_down, scores, net)
+    primal = float(0.5 * weights @ weights + kappa * loss)
     dual = _dual_value(problem, net, sum_of_mu)
     if mend and primal - dual > tol * primal:
         projected = np.empty(len(scores))
