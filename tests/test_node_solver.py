@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dipolar._core import interior_point as core
 from dipolar._core.certificate import middle_intercept
 from dipolar.node_svm import interior_point
 from dipolar.node_svm.problem import NodeProblem, SolverStatus, least_value, node_criterion
@@ -71,6 +72,14 @@ def test_outside_solvers_converge_on_nearly_all_of_them(monkeypatch):
     assert len(CASES) >= 200
     assert np.mean(clarabel) > 0.95
     assert np.mean(osqp) > 0.7
+
+
+def test_corrector_does_not_go_in_circles():
+    """A well-conditioned problem on which the textbook's corrector swings for ever between two gaps."""
+    problem, *_ = make_problem(1001, "laplacian", np.exp(-2))
+    solution = solve(problem)
+    assert_optimal(problem, solution, 1e-6)
+    assert solution.iterations < 15
 
 
 @pytest.mark.parametrize("init", ["median", "quartile", "positive"])
@@ -144,6 +153,63 @@ def test_compiled_loops_and_blas_agree(monkeypatch):
         # The objective is strongly convex in w: a gap bounds the distance to the optimum.
         apart = sum(np.sqrt(2 * (each.primal - each.dual)) for each in solutions)
         assert np.linalg.norm(first.weights - second.weights) <= apart
+
+
+def newton_system(seed, n, rank):
+    """Lifted features, curvatures, a right side, and the system as a dense matrix."""
+    rng = np.random.RandomState(seed)
+    lifted = interior_point.lift(rng.normal(size=(n, rank)), 2.0)
+    curvature = rng.uniform(0.1, 3.0, n)
+    ridge = np.ones(len(lifted))
+    ridge[0] = 0.0
+    return lifted, curvature, rng.normal(size=len(lifted)), (lifted * curvature) @ lifted.T + np.diag(ridge)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("n", "rank"), [(5, 1), (9, 3), (9, 4), (20, 7), (3, 12)])
+def test_newton_systems_are_solved(n, rank):
+    lifted, curvature, right, matrix = newton_system(rank, n, rank)
+    size = len(lifted)
+    assert size % 4 == 0
+    found = np.empty((size, size))
+    core.newton_matrix(lifted, curvature, found)
+    np.testing.assert_allclose(np.tril(found), np.tril(matrix), rtol=1e-12, atol=1e-12)
+    core.factorise(found, np.empty(size))
+    solution = right.copy()
+    core.substitute(found, solution)
+    np.testing.assert_allclose(matrix @ solution, right, atol=1e-9)
+
+
+@pytest.mark.parametrize("lapack_fails", [False, True])
+def test_blas_solves_newton_systems_even_where_lapack_gives_up(lapack_fails, monkeypatch):
+    lifted, curvature, right, matrix = newton_system(1, 20, 6)
+    if lapack_fails:
+        monkeypatch.setattr(interior_point, "dpotrf", lambda matrix, lower: (matrix, 1))
+    solve_newton = interior_point.newton_solver(lifted, curvature, np.empty_like(lifted))
+    np.testing.assert_allclose(matrix @ solve_newton(right.copy()), right, atol=1e-9)
+
+
+def test_a_step_does_not_go_where_rounding_has_eaten_the_pivot():
+    """Two equal features and a huge curvature: what tells them apart is lost, and so is nothing else."""
+    feature = np.linspace(-1.0, 1.0, 8)
+    lifted = interior_point.lift(np.column_stack((feature, feature)), 1.0)
+    matrix = np.empty((4, 4))
+    core.newton_matrix(lifted, np.full(8, 1e20), matrix)
+    core.factorise(matrix, np.empty(4))
+    direction = np.array([0.0, 1e20, 1e20, 0.0])
+    core.substitute(matrix, direction)
+    np.testing.assert_allclose(direction, [0.0, 0.0, 1.0 / (feature @ feature), 0.0], atol=1e-9)
+
+
+def test_an_overflow_is_told_by_the_certificate(monkeypatch):
+    def overflow(lifted, cost, tol, enough, pairs):
+        return np.full(len(lifted), np.nan), 7
+
+    problem, *_ = case(1, "linear", 0)
+    monkeypatch.setattr(interior_point, "iterate_compiled", overflow)
+    solution = solve(problem)
+    assert solution.status is SolverStatus.INACCURATE
+    assert 0.0 <= solution.dual < solve_with_clarabel(problem) <= solution.primal
 
 
 def test_a_gap_that_is_too_large_is_told_and_true():

@@ -44,6 +44,10 @@ N_PAIR_ROWS = 7
 # Fraction of the way to the boundary that a step may go.
 STEP_FRACTION = 0.995
 
+# The corrector makes up for the products of the predictor's step, at most for this many times the fraction of that step
+# that could be taken. If it always makes up for all of them, as is common, it may go in circles.
+TRUST = 1.4
+
 # Steps in a row that may fail to bring the gap and the linear conditions a tenth closer before the method gives up.
 PATIENCE = 10
 
@@ -89,11 +93,12 @@ def interior_point(lifted, cost, tol, enough, max_iter, pairs, matrix, vectors, 
         newton_matrix(lifted, curvature, matrix)
         factorise(matrix, column)
 
-        # Predictor: straight at complementarity. Corrector: as central as the predictor got far, bent as it was.
+        # Predictor: straight at complementarity. Corrector: the more central and the less bent, the less far that got.
         target = 0.0
+        bend = 0.0
         length = 0.0
-        for corrector in range(2):
-            plan_prices(pairs, scores, target, float(corrector), pulls)
+        for _ in range(2):
+            plan_prices(pairs, scores, target, bend, pulls)
             gather(lifted, pulls, direction)
             for a in range(len(direction)):
                 direction[a] += residual[a]
@@ -101,6 +106,7 @@ def interior_point(lifted, cost, tol, enough, max_iter, pairs, matrix, vectors, 
             spread(lifted, direction, moved)
             length, gap_after = follow_scores(pairs, moved, gap)
             target = (gap_after / gap) ** 2 * gap_after / n_pairs
+            bend = TRUST * length if TRUST * length < 1.0 else 1.0
 
         advance(pairs, length)
         for a in range(len(direction)):
@@ -193,8 +199,8 @@ def prepare_step(pairs, curvature):
 def plan_prices(pairs, scores, target, bend, pulls):
     """Price change of each hinge if its score stood still; `pulls` is overwritten with its sum per row, signed.
 
-    `target` is the wanted product of every pair. With `bend` = 1 the predictor's step is expected in `pairs` and its
-    products are made up for; with 0 they are not. The planned changes replace it there.
+    `target` is the wanted product of every pair. The predictor's step is expected in `pairs`, and the fraction `bend`
+    of its products is made up for. The planned changes replace it there.
     """
     n = len(scores)
     for k in range(4 * n):

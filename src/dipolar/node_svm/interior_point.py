@@ -7,6 +7,7 @@ loop around them is then Python, over the same compiled steps.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -17,6 +18,7 @@ from dipolar._core.interior_point import (
     N_PAIR_ROWS,
     PATIENCE,
     PRICE,
+    TRUST,
     advance,
     central_pairs,
     factorise,
@@ -57,19 +59,19 @@ def solve_interior_point(problem: NodeProblem, tol: float, enough: float = np.in
     cost = np.concatenate((problem.upward, problem.downward))
     largest = cost.max()
     cost /= largest
-    scale = np.sqrt(problem.kappa * largest / problem.margin)
+    scale = math.sqrt(problem.kappa * largest / problem.margin)
     value = problem.margin * problem.kappa * largest  # of one unit of the scaled objective
 
     lifted = lift(problem.features, scale)
     pairs = np.zeros((N_PAIR_ROWS, 4 * n))
     iterate = iterate_by_blas if rank >= BLAS_RANK else iterate_compiled
     surface, iterations = iterate(lifted, cost, OVERSHOOT * tol, CLEARLY * enough / value, pairs)
-    if not np.isfinite(surface).all():
+    if not math.isfinite(surface @ surface):
         surface[:] = pairs[PRICE] = 0.0  # a certificate that is far off tells of the overflow
     weights = surface[1 : rank + 1] * (problem.margin * scale)
-    mu = pairs[PRICE] * (problem.kappa * largest)
-    is_race = bool(np.isfinite(enough))
-    solution = finish(problem, weights, mu[:n], mu[n : 2 * n], iterations, tol, mend=not is_race)
+    mu = pairs[PRICE, : 2 * n] * (problem.kappa * largest)
+    is_race = math.isfinite(enough)
+    solution = finish(problem, weights, mu[:n], mu[n:], iterations, tol, mend=not is_race)
     if is_race and solution.status is not SolverStatus.OPTIMAL and solution.dual <= enough:
         return solve_interior_point(problem, tol)  # it was stopped by a bound that was not quite one
     return solution
@@ -116,13 +118,14 @@ def iterate_by_blas(
 
         prepare_step(pairs, curvature)
         solve_newton = newton_solver(lifted, curvature, weighted)
-        target = 0.0
-        for corrector in (0.0, 1.0):
-            plan_prices(pairs, scores, target, corrector, pulls)
+        target = bend = 0.0
+        for _ in range(2):
+            plan_prices(pairs, scores, target, bend, pulls)
             direction = solve_newton(lifted @ pulls + residual)
             moved = direction @ lifted
             length, gap_after = follow_scores(pairs, moved, gap)
             target = (gap_after / gap) ** 2 * gap_after / n_pairs
+            bend = min(1.0, TRUST * length)
         advance(pairs, length)
         solution += length * direction
         scores += length * moved
