@@ -52,10 +52,13 @@ GAP = 1e-6
 RATIO_TARGETS = {250: 500, 1000: 1000}
 SMALL_NODE_TARGET = 100e-6
 
-# The paper names OSQP and no settings. "matched" asks for the tolerance that we are held to, "defaults" is OSQP as it
-# comes; both are cut at a time limit, which says so in the table.
+# The paper names OSQP and no settings. Its authors' public R script for polynomial kernels (class
+# DipolarSurvivalTree_PolyKernel) asks for a tolerance of 1e-6, which is also the one that we are held to, and gives up
+# after 10,000 steps. "matched" has this tolerance and goes on for longer, so that one run tells of both; "defaults" is
+# OSQP as it comes. Both are cut at a time limit, and the table says where.
 OSQP_SETTINGS = {"matched": (1e-6, 200_000), "defaults": (1e-3, 4000)}
-OSQP_SECONDS = 20.0
+AUTHORS_STEPS = 10_000
+OSQP_SECONDS = 40.0
 # OSQP has converged when it says "solved" and the certified gap is within this many times its tolerance.
 OSQP_SLACK = 10.0
 SVC_STEPS = 500_000
@@ -226,6 +229,10 @@ class Cell:
         run, (tol, _) = self.osqp[name], OSQP_SETTINGS[name]
         return run.status == "solved" and run.gap <= OSQP_SLACK * tol
 
+    @property
+    def authors_converged(self) -> bool:
+        return self.osqp_converged("matched") and self.osqp["matched"].iterations <= AUTHORS_STEPS
+
 
 def grid(report: Report, quick: bool) -> None:
     """Every solver on the same problems."""
@@ -270,10 +277,15 @@ def summarise(report: Report, cells: list[Cell]) -> None:
     )
     for n in sorted({cell.n for cell in cells}):
         of_size = [cell for cell in cells if cell.n == n]
-        for name in OSQP_SETTINGS:
-            solved = [cell for cell in of_size if cell.osqp_converged(name)]
+        for name, limit in (("matched", AUTHORS_STEPS), *((name, limit) for name, (_, limit) in OSQP_SETTINGS.items())):
+            solved = [cell for cell in of_size if cell.osqp_converged(name) and cell.osqp[name].iterations <= limit]
             report.row(
-                *(n, name, f"{len(solved)} of {len(of_size)}", f"{mean_ratio(solved, name):,.0f}"),
+                *(
+                    n,
+                    f"{name}, at most {limit:,} steps",
+                    f"{len(solved)} of {len(of_size)}",
+                    f"{mean_ratio(solved, name):,.0f}",
+                ),
                 f"{geometric_mean([cell.ratio_without_setup(name) for cell in solved]):,.0f}",
                 f"{mean_ratio(of_size, name):,.0f}",
             )
@@ -296,11 +308,12 @@ def summarise(report: Report, cells: list[Cell]) -> None:
         converged == len(cells),
     )
     for n, target in RATIO_TARGETS.items():
-        for name in OSQP_SETTINGS:
-            ratio = mean_ratio([cell for cell in cells if cell.n == n and cell.osqp_converged(name)], name)
-            if np.isfinite(ratio):
-                what = f"n={n}: mean ratio to OSQP ({name}), where it converges"
-                report.verdict(what, f"{ratio:,.0f}", f">= {target}", ratio >= target)
+        solved = [cell for cell in cells if cell.n == n and cell.osqp_converged("matched")]
+        within = [cell for cell in solved if cell.authors_converged]
+        for what, group in ((f"within the authors' {AUTHORS_STEPS:,} steps", within), ("at all", solved)):
+            ratio = mean_ratio(group, "matched")
+            text = f"n={n}: mean ratio to OSQP where it converges {what} ({len(group)} cells)"
+            report.verdict(text, f"{ratio:,.0f}", f">= {target}", ratio >= target)
     for kernel in dict.fromkeys(kernel for kernel, _ in NODES):
         seconds = np.median([cell.ours.seconds for cell in cells if (cell.n, cell.kernel) == (60, kernel)])
         report.verdict(
