@@ -109,23 +109,40 @@ def test_a_mixed_pair_exists_exactly_when_orientation_finds_one(data, outcome):
     assert dipoles.has_mixed == bool(upward.any())
 
 
-@given(st.lists(st.floats(0.01, 5), min_size=2, max_size=10), st.randoms(use_true_random=False))
-def test_fractional_weights_scale_each_pair(weights, random):
-    n = len(weights)
-    weight = np.array(weights)
-    survival = Survival(np.array([float(random.randint(0, 4)) for _ in range(n)]), np.ones(n, dtype=bool))
-    scores = np.array([random.choice([-1.0, 0.0, 1.0]) for _ in range(n)])
-    dipoles = Dipoles(survival, weight, DipoleRule(), Cutoffs(1.5, 2.0))
-    upward, downward = dipoles.orient(scores)
+def assert_sums_of_pairs(time, scores, weight):
+    """All rows are events. A pair counts as often as the product of its weights says; rounding makes no pulls."""
+    survival = Survival(time, np.ones(len(time), dtype=bool))
+    upward, downward = Dipoles(survival, weight, DipoleRule(), Cutoffs(1.5, 2.0)).orient(scores)
 
-    same_sign = np.add.outer(scores, scores) >= 0
-    gap = np.abs(np.subtract.outer(survival.time, survival.time))
+    level = score_levels(scores)
+    same_sign = np.add.outer(level, level) >= 0
+    gap = np.abs(np.subtract.outer(time, time))
     pairs = np.outer(weight, weight)
     np.fill_diagonal(pairs, np.maximum(0.0, weight * (weight - 1)))
     expected_total = (pairs * ((gap < 1.5) | (gap >= 2.0))).sum(axis=1)
-    np.testing.assert_allclose(upward + downward, expected_total, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(upward + downward, expected_total, rtol=1e-9, atol=1e-12 * expected_total.max())
     pure_up = (pairs * (gap < 1.5) * same_sign).sum(axis=1)
-    assert np.all(upward >= pure_up - 1e-9)
+    assert np.all(upward >= pure_up - 1e-9 * expected_total.max())
+
+    order = np.lexsort((np.arange(len(time)), time))
+    earlier = np.argsort(order)[:, None] < np.argsort(order)
+    goes_up = np.where(earlier, level[:, None] >= level, level[:, None] > level)
+    none_up = ~((gap >= 2.0) & goes_up).any(axis=1) & (pure_up == 0.0)
+    np.testing.assert_array_equal(upward[none_up], 0.0)
+
+
+@given(st.lists(st.floats(0.01, 5), min_size=2, max_size=10), st.randoms(use_true_random=False))
+def test_fractional_weights_scale_each_pair(weights, random):
+    n = len(weights)
+    time = np.array([float(random.randint(0, 4)) for _ in range(n)])
+    scores = np.array([random.choice([-1.0, 0.0, 1.0]) for _ in range(n)])
+    assert_sums_of_pairs(time, scores, np.array(weights))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_fractional_weights_of_very_different_sizes(seed):
+    rng = np.random.RandomState(seed)
+    assert_sums_of_pairs(rng.exponential(2.0, 200), rng.normal(size=200), 10.0 ** rng.uniform(-6, 3, 200))
 
 
 def test_mirrored_scores_tie_after_rounding():
