@@ -80,9 +80,9 @@ def interior_point(lifted, cost, tol, enough, max_iter, pairs, matrix, vectors, 
     fruitless = 0
     iteration = 0
     while True:
-        gap, loss, bound = measure_pairs(pairs, cost, pulls)
+        gap, loss, prices = measure_pairs(pairs, cost, pulls)
         gather(lifted, pulls, residual)
-        objective, bound, unmet, off = measure_surface(gap, loss, bound, solution, residual)
+        objective, bound, unmet, off = measure_surface(gap, loss, prices, solution, residual)
         fruitless = 0 if off < 0.9 * best else fruitless + 1
         best = off if off < best else best
         done = has_converged(gap, objective, unmet, tol) or bound > enough
