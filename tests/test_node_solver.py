@@ -83,16 +83,12 @@ def test_corrector_does_not_go_in_circles():
 
 
 @pytest.mark.parametrize("init", ["median", "quartile", "positive"])
-@pytest.mark.parametrize(("seed", "kernel", "eta"), CASES[::2])
+@pytest.mark.parametrize(("seed", "kernel", "eta"), CASES)
 def test_criterion_never_increases(seed, kernel, eta, init):
     problem, X, weight, dipoles = case(seed, kernel, eta)
     search = SvmSettings(problem.kappa, problem.margin, init=init, tol=0.0, max_reorientations=60)
     settled = settle(problem.features, X, weight, dipoles, search, np.random.default_rng(0))
     assert np.all(np.diff(settled.criterion_path) <= 0)
-    if kernel == "polynomial" and settled.status is SplitStatus.UNCONVERGED:
-        # Cubes of unscaled covariates at the largest kappa are beyond double precision now and then; it is said so.
-        assert 1e-6 < settled.solution.relative_gap < 1e-4
-        return
     assert settled.status in (SplitStatus.SETTLED, SplitStatus.REORIENTATION_LIMIT, SplitStatus.NO_MIXED_DIPOLES)
     if settled.status is SplitStatus.SETTLED:
         # Solving once more for the orientation of the last surface finds nothing better.
