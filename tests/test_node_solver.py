@@ -118,10 +118,10 @@ def test_the_best_orientation_is_found_without_solving_all(seed, kernel, eta):
         assert least_value(problem) <= optimum * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("blas_rank", [1, 1000])
+@pytest.mark.parametrize("by_blas", [False, True])
 @pytest.mark.parametrize(("seed", "kernel", "eta"), CASES[3::23])
-def test_a_solve_is_given_up_with_a_proof_or_not_at_all(seed, kernel, eta, blas_rank, monkeypatch):
-    monkeypatch.setattr(interior_point, "BLAS_RANK", blas_rank)
+def test_a_solve_is_given_up_with_a_proof_or_not_at_all(seed, kernel, eta, by_blas, monkeypatch):
+    monkeypatch.setattr(interior_point, "suits_blas", lambda n, rank: by_blas)
     given_up = 0
     for problem in orientations(seed, kernel, eta):
         whole = solve(problem)
@@ -141,8 +141,8 @@ def test_compiled_loops_and_blas_agree(monkeypatch):
     for each in CASES[::11]:
         problem, *_ = case(*each)
         solutions = []
-        for blas_rank in (1, 1000):
-            monkeypatch.setattr(interior_point, "BLAS_RANK", blas_rank)
+        for by_blas in (False, True):
+            monkeypatch.setattr(interior_point, "suits_blas", lambda n, rank, by_blas=by_blas: by_blas)
             solutions.append(solve(problem))
         first, second = solutions
         assert first.primal == pytest.approx(second.primal, rel=1e-8)

@@ -1,8 +1,8 @@
-"""The default solver: `_core.interior_point` on a scaled problem, compiled for most ranks, by BLAS for the largest.
+"""The default solver: `_core.interior_point` on a scaled problem, compiled for most nodes, by BLAS for the largest.
 
-Compiled code runs the whole method, and up to some 200 features nothing is faster. Beyond, nearly all the time goes
-into forming and factoring a Newton matrix that no longer fits the cache, which is what BLAS and LAPACK are for; the
-loop around them is then Python, over the same compiled steps.
+Compiled code runs the whole method, and while the features fit the cache nothing is faster. In larger nodes with many
+features nearly all the time goes into forming and factoring the Newton matrix, which is what BLAS and LAPACK are for;
+the loop around them is then Python, over the same compiled steps.
 """
 
 from __future__ import annotations
@@ -45,8 +45,9 @@ OVERSHOOT = 1e-3
 # Bounds seen on the way are not quite exact; the method stops when one is clearly above what is enough.
 CLEARLY = 1.002
 
-# From this rank on, BLAS is faster than compiled loops.
-BLAS_RANK = 192
+# BLAS is faster than compiled loops from this rank and this many multiplications per Newton matrix on.
+BLAS_RANK = 48
+BLAS_WORK = 1e8
 
 
 def solve_interior_point(problem: NodeProblem, tol: float, enough: float = np.inf) -> NodeSolution:
@@ -64,7 +65,7 @@ def solve_interior_point(problem: NodeProblem, tol: float, enough: float = np.in
 
     lifted = lift(problem.features, scale)
     pairs = np.zeros((N_PAIR_ROWS, 4 * n))
-    iterate = iterate_by_blas if rank >= BLAS_RANK else iterate_compiled
+    iterate = iterate_by_blas if suits_blas(n, rank) else iterate_compiled
     surface, iterations = iterate(lifted, cost, OVERSHOOT * tol, CLEARLY * enough / value, pairs)
     if not math.isfinite(surface @ surface):
         surface[:] = pairs[PRICE] = 0.0  # a certificate that is far off tells of the overflow
@@ -75,6 +76,11 @@ def solve_interior_point(problem: NodeProblem, tol: float, enough: float = np.in
     if is_race and solution.status is not SolverStatus.OPTIMAL and solution.dual <= enough:
         return solve_interior_point(problem, tol)  # it was stopped by a bound that was not quite one
     return solution
+
+
+def suits_blas(n: int, rank: int) -> bool:
+    """Whether BLAS is faster for a node of this size."""
+    return rank >= BLAS_RANK and n * rank**2 >= BLAS_WORK
 
 
 def lift(features: np.ndarray, scale: float) -> np.ndarray:
