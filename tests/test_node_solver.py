@@ -82,6 +82,18 @@ def test_corrector_does_not_go_in_circles():
     assert solution.iterations < 15
 
 
+@pytest.mark.parametrize("rank", [1, 3, 10])
+@pytest.mark.parametrize("price", [0.1, 1.0, 5.0])
+def test_large_nodes_without_any_signal_are_solved(rank, price):
+    """Pulls that have nothing to do with the features: all scores crowd at a kink, and the method has to be patient."""
+    rng = np.random.RandomState(0)
+    n = 10_000
+    features = rng.normal(size=(n, rank))
+    upward, downward = rng.uniform(size=(2, n)) * (rng.uniform(size=(2, n)) < 0.6)
+    problem = NodeProblem(features - features.mean(axis=0), upward, downward, price / n, 1.0)
+    assert_optimal(problem, solve(problem), 1e-6)
+
+
 @pytest.mark.parametrize("init", ["median", "quartile", "positive"])
 @pytest.mark.parametrize(("seed", "kernel", "eta"), CASES)
 def test_criterion_never_increases(seed, kernel, eta, init):
@@ -89,6 +101,10 @@ def test_criterion_never_increases(seed, kernel, eta, init):
     search = SvmSettings(problem.kappa, problem.margin, init=init, tol=0.0, max_reorientations=60)
     settled = settle(problem.features, X, weight, dipoles, search, np.random.default_rng(0))
     assert np.all(np.diff(settled.criterion_path) <= 0)
+    if kernel == "polynomial" and settled.status is SplitStatus.UNCONVERGED:
+        # Cubes of unscaled covariates at the largest kappa are beyond double precision now and then; it is said so.
+        assert 1e-6 < settled.solution.relative_gap < 1e-4
+        return
     assert settled.status in (SplitStatus.SETTLED, SplitStatus.REORIENTATION_LIMIT, SplitStatus.NO_MIXED_DIPOLES)
     if settled.status is SplitStatus.SETTLED:
         # Solving once more for the orientation of the last surface finds nothing better.

@@ -41,15 +41,17 @@ PER_PRICE, PER_ROOM = 4, 5
 EASE = 6
 N_PAIR_ROWS = 7
 
-# Fraction of the way to the boundary that a step may go.
-STEP_FRACTION = 0.995
+# Fraction of the way to the boundary that a step may go: the first where the predictor could not move, the second
+# where nothing was in its way.
+LEAST_REACH = 0.9
+MOST_REACH = 0.9995
 
 # The corrector makes up for the products of the predictor's step, at most for this many times the fraction of that step
 # that could be taken. If it always makes up for all of them, as is common, it may go in circles.
 TRUST = 1.4
 
-# Steps in a row that may fail to bring the gap and the linear conditions a tenth closer before the method gives up.
-PATIENCE = 10
+# Steps in a row that may fail to bring the gap and the linear conditions a hundredth closer before the method gives up.
+PATIENCE = 20
 
 # A pivot below this fraction of its diagonal element is rounding, and its reciprocal gets this value instead.
 ROUNDING = 1e-15
@@ -83,7 +85,7 @@ def interior_point(lifted, cost, tol, enough, max_iter, pairs, matrix, vectors, 
         gap, loss, prices = measure_pairs(pairs, cost, pulls)
         gather(lifted, pulls, residual)
         objective, bound, unmet, off = measure_surface(gap, loss, prices, solution, residual)
-        fruitless = 0 if off < 0.9 * best else fruitless + 1
+        fruitless = 0 if off < 0.99 * best else fruitless + 1
         best = off if off < best else best
         done = has_converged(gap, objective, unmet, tol) or bound > enough
         if done or iteration >= max_iter or fruitless > PATIENCE:
@@ -97,6 +99,7 @@ def interior_point(lifted, cost, tol, enough, max_iter, pairs, matrix, vectors, 
         target = 0.0
         bend = 0.0
         length = 0.0
+        reach = 1.0
         for _ in range(2):
             plan_prices(pairs, scores, target, bend, pulls)
             gather(lifted, pulls, direction)
@@ -104,7 +107,8 @@ def interior_point(lifted, cost, tol, enough, max_iter, pairs, matrix, vectors, 
                 direction[a] += residual[a]
             substitute(matrix, direction)
             spread(lifted, direction, moved)
-            length, gap_after = follow_scores(pairs, moved, gap)
+            length, gap_after = follow_scores(pairs, moved, gap, reach)
+            reach = LEAST_REACH + (MOST_REACH - LEAST_REACH) * length
             target = (gap_after / gap) ** 2 * gap_after / n_pairs
             bend = TRUST * length if TRUST * length < 1.0 else 1.0
 
@@ -217,10 +221,11 @@ def plan_prices(pairs, scores, target, bend, pulls):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
-def follow_scores(pairs, moved, gap):
+def follow_scores(pairs, moved, gap, reach):
     """Complete the planned steps for the score changes `moved`.
 
-    Returns the length that keeps every quantity positive, and the complementarity gap behind such a step.
+    Returns the length, at most 1, that takes no quantity farther than the fraction `reach` of its way to zero, and the
+    complementarity gap behind such a step.
     """
     n = len(moved)
     for j in range(n):
@@ -239,13 +244,13 @@ def follow_scores(pairs, moved, gap):
         second_order += d_price * d_room
 
     # The largest relative fall among all quantities says how far a step may go.
-    steepest = STEP_FRACTION
+    steepest = reach
     for k in range(4 * n):
         fall = -pairs[D_PRICE, k] * pairs[PER_PRICE, k]
         fall_of_room = -pairs[D_ROOM, k] * pairs[PER_ROOM, k]
         fall = fall_of_room if fall_of_room > fall else fall
         steepest = fall if fall > steepest else steepest
-    length = STEP_FRACTION / steepest
+    length = reach / steepest
     return length, gap + length * (first_order + length * second_order)
 
 

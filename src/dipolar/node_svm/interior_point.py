@@ -15,6 +15,8 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from dipolar._core.interior_point import (
+    LEAST_REACH,
+    MOST_REACH,
     N_PAIR_ROWS,
     PATIENCE,
     PRICE,
@@ -117,19 +119,20 @@ def iterate_by_blas(
         gap, loss, prices = measure_pairs(pairs, cost, pulls)
         residual = lifted @ pulls
         objective, bound, unmet, off = measure_surface(gap, loss, prices, solution, residual)
-        fruitless = 0 if off < 0.9 * best else fruitless + 1
+        fruitless = 0 if off < 0.99 * best else fruitless + 1
         best = min(best, off)
         if has_converged(gap, objective, unmet, tol) or bound > enough or fruitless > PATIENCE:
             return solution, iteration
 
         prepare_step(pairs, curvature)
         solve_newton = newton_solver(lifted, curvature, weighted)
-        target = bend = 0.0
+        target, bend, reach = 0.0, 0.0, 1.0
         for _ in range(2):
             plan_prices(pairs, scores, target, bend, pulls)
             direction = solve_newton(lifted @ pulls + residual)
             moved = direction @ lifted
-            length, gap_after = follow_scores(pairs, moved, gap)
+            length, gap_after = follow_scores(pairs, moved, gap, reach)
+            reach = LEAST_REACH + (MOST_REACH - LEAST_REACH) * length
             target = (gap_after / gap) ** 2 * gap_after / n_pairs
             bend = min(1.0, TRUST * length)
         advance(pairs, length)
