@@ -311,6 +311,8 @@ def summarise(report: Report, cells: list[Cell]) -> None:
         solved = [cell for cell in cells if cell.n == n and cell.osqp_converged("matched")]
         within = [cell for cell in solved if cell.authors_converged]
         for what, group in ((f"within the authors' {AUTHORS_STEPS:,} steps", within), ("at all", solved)):
+            if not group:
+                continue
             ratio = mean_ratio(group, "matched")
             text = f"n={n}: mean ratio to OSQP where it converges {what} ({len(group)} cells)"
             report.verdict(text, f"{ratio:,.0f}", f">= {target}", ratio >= target)

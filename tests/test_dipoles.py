@@ -129,6 +129,8 @@ def assert_sums_of_pairs(time, scores, weight):
     goes_up = np.where(earlier, level[:, None] >= level, level[:, None] > level)
     none_up = ~((gap >= 2.0) & goes_up).any(axis=1) & (pure_up == 0.0)
     np.testing.assert_array_equal(upward[none_up], 0.0)
+    clear_up = (pairs * ((gap >= 2.0) & goes_up)).sum(axis=1) + pure_up > 1e-11 * np.outer(weight, weight).sum()
+    assert np.all(upward[clear_up] > 0.0)
 
 
 @given(st.lists(st.floats(0.01, 5), min_size=2, max_size=10), st.randoms(use_true_random=False))
@@ -143,6 +145,24 @@ def test_fractional_weights_scale_each_pair(weights, random):
 def test_fractional_weights_of_very_different_sizes(seed):
     rng = np.random.RandomState(seed)
     assert_sums_of_pairs(rng.exponential(2.0, 200), rng.normal(size=200), 10.0 ** rng.uniform(-6, 3, 200))
+
+
+def test_rounding_makes_no_pulls_in_large_samples():
+    """All pure pairs lean down; sums of ten thousand tenths are not exact, and their differences are not zero."""
+    n = 10_000
+    survival = Survival(np.random.RandomState(0).exponential(size=n), np.ones(n, dtype=bool))
+    dipoles = Dipoles(survival, np.full(n, 0.1), DipoleRule(mixed_weight=0.0))
+    upward, downward = dipoles.orient(-1.0 - np.random.RandomState(1).uniform(size=n))
+    np.testing.assert_array_equal(upward, 0.0)
+    assert np.mean(downward > 0.0) > 0.99
+
+
+@pytest.mark.parametrize("weight", [[1.0, 0.0, 0.0], [1e-200, 1e-200, 1e-200], [0.1, 0.2, 0.3]])
+def test_cutoffs_by_the_scripts_of_next_to_no_weight(weight):
+    survival = Survival(np.array([1.0, 2.0, 4.0]), np.ones(3, dtype=bool))
+    cutoffs = find_cutoffs(survival, np.array(weight), DipoleRule(cutoff_rule="scripts"))
+    gaps = (cutoffs.pure, cutoffs.mixed)
+    assert all(np.isnan(gap) or 1.0 <= gap <= 3.0 for gap in gaps)
 
 
 def test_mirrored_scores_tie_after_rounding():

@@ -272,23 +272,29 @@ def test_the_summary_tree_agrees_with_the_forest_and_shows_the_outcomes(whas500)
     assert plot_tree(tree) is not None
 
 
+def explained(curves, leaves):
+    """Share of the variance of curves between the leaves of a tree."""
+    means = pd.DataFrame(curves).groupby(leaves).transform("mean").to_numpy()
+    return 1 - ((curves - means) ** 2).sum() / ((curves - curves.mean(axis=0)) ** 2).sum()
+
+
 def test_the_summary_tree_follows_the_forest_more_closely_than_a_tree_of_the_outcomes_does():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(250, 10))
-    y = rng.exponential(np.exp(-0.4 * X[:, 0] - 0.4 * X[:, 1]))
-    forest = DipoleSurvivalForest(n_estimators=40, random_state=0).fit(X, y)
+    """On the average of some samples: in a single one the difference may be anything from nothing to 0.08."""
     tree = LogRankSurvivalTree(criterion="exponential", max_leaf_nodes=6, min_samples_leaf=10)
-    summary = forest.summary_tree(X, y, trees=[tree], random_state=0)
-    fresh = rng.normal(size=(500, 10))
-    curves = forest.predict_survival_function(fresh, return_array=True)
-
-    def explained(leaves):
-        means = pd.DataFrame(curves).groupby(leaves).transform("mean").to_numpy()
-        return 1 - ((curves - means) ** 2).sum() / ((curves - curves.mean(axis=0)) ** 2).sum()
-
-    of_summary = explained(summary.tree.apply(fresh))
-    assert of_summary > explained(clone(tree).fit(X, y).apply(fresh)) + 0.03
-    assert of_summary == pytest.approx(summary.agreement, abs=0.1)
+    gains, misses = [], []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(250, 10))
+        y = rng.exponential(np.exp(-0.4 * X[:, 0] - 0.4 * X[:, 1]))
+        forest = DipoleSurvivalForest(n_estimators=40, random_state=0).fit(X, y)
+        summary = forest.summary_tree(X, y, trees=[tree], random_state=0)
+        fresh = rng.normal(size=(500, 10))
+        curves = forest.predict_survival_function(fresh, return_array=True)
+        of_summary = explained(curves, summary.tree.apply(fresh))
+        gains.append(of_summary - explained(curves, clone(tree).fit(X, y).apply(fresh)))
+        misses.append(of_summary - summary.agreement)
+    assert np.mean(gains) > 0.02
+    assert 0.0 < np.mean(misses) < 0.15  # the trees of its cross-validation learn from fewer rows
 
 
 def test_summaries_try_cuts_and_planes():

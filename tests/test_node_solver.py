@@ -74,12 +74,25 @@ def test_outside_solvers_converge_on_nearly_all_of_them(monkeypatch):
     assert np.mean(osqp) > 0.7
 
 
-def test_corrector_does_not_go_in_circles():
+@pytest.mark.parametrize("by_blas", [False, True])
+def test_corrector_does_not_go_in_circles(by_blas, monkeypatch):
     """A well-conditioned problem on which the textbook's corrector swings for ever between two gaps."""
+    monkeypatch.setattr(interior_point, "suits_blas", lambda n, rank: by_blas)
     problem, *_ = make_problem(1001, "laplacian", np.exp(-2))
     solution = solve(problem)
     assert_optimal(problem, solution, 1e-6)
     assert solution.iterations < 15
+
+
+@pytest.mark.parametrize("smallest", [1e-3, 1e-6, 1e-10, 1e-14])
+@pytest.mark.parametrize("seed", range(4))
+def test_costs_of_very_different_sizes(seed, smallest):
+    problem, *_ = make_problem(seed, "linear", 1.0)
+    factor = smallest ** np.random.RandomState(seed).uniform(size=len(problem.upward))
+    problem = NodeProblem(problem.features, factor * problem.upward, factor * problem.downward, 1.0, problem.margin)
+    solution = solve(problem)
+    assert_optimal(problem, solution, 1e-6)
+    assert solution.iterations < 25
 
 
 @pytest.mark.parametrize("rank", [1, 3, 10])
@@ -211,6 +224,23 @@ def test_a_step_does_not_go_where_rounding_has_eaten_the_pivot():
     direction = np.array([0.0, 1e20, 1e20, 0.0])
     core.substitute(matrix, direction)
     np.testing.assert_allclose(direction, [0.0, 0.0, 1.0 / (feature @ feature), 0.0], atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning", "ignore:invalid value:RuntimeWarning")
+def test_numbers_beyond_all_bounds_are_no_proof():
+    features = np.linspace(-1e200, 1e200, 7)[:, None]
+    solution = solve(NodeProblem(features, np.arange(7.0), np.arange(7.0)[::-1].copy(), 1e300, 1.0))
+    assert solution.status is SolverStatus.INACCURATE
+    assert solution.relative_gap > 0.1
+
+
+def test_an_intercept_is_finite_however_light_one_side_is():
+    scores = np.array([-0.5, 0.5])
+    heavy, light = np.array([1.0, 1.0]), np.array([0.0, 1e-13])
+    up = middle_intercept(scores, np.argsort(scores), heavy, light, 1.0)
+    down = middle_intercept(scores, np.argsort(scores), light, heavy, 1.0)
+    assert up == pytest.approx(1.5)  # the last kink of the heavy side
+    assert np.isfinite(down)
 
 
 def test_an_overflow_is_told_by_the_certificate(monkeypatch):

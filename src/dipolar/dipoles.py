@@ -186,7 +186,7 @@ def _find_sorted_cutoffs(time: np.ndarray, event: np.ndarray, weight: np.ndarray
             return gap_after(time, event, cumulative, max(0.0, quantile * n_pairs - 1.0))
         position = max(0.0, quantile * (n_pairs - 1.0))
         lower = gap_after(time, event, cumulative, position)
-        upper = gap_after(time, event, cumulative, min(position + 1.0, n_pairs - 0.5))
+        upper = gap_after(time, event, cumulative, max(0.0, min(position + 1.0, n_pairs - 0.5)))
         return lower + (position - np.floor(position)) * (upper - lower)
 
     return Cutoffs(cutoff(rule.pure_quantile), cutoff(rule.mixed_quantile))

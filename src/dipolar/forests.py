@@ -229,7 +229,7 @@ class DipoleSurvivalForest(BaseSurvivalForest):
     >>> from dipolar import DipoleSurvivalForest
     >>> from dipolar.datasets import load_whas500
     >>> X, y = load_whas500(return_X_y=True)
-    >>> forest = DipoleSurvivalForest(oob_score=True, random_state=0).fit(X, y)
+    >>> forest = DipoleSurvivalForest(oob_score=True, random_state=1).fit(X, y)
     >>> round(forest.oob_score_, 2)
     0.73
     """

@@ -46,6 +46,8 @@ def middle_intercept(scores, by_score, upward, downward, margin):
             i -= 1
         while k >= 0 and downward[by_score[k]] <= 0.0:
             k -= 1
+        if i < 0 and k < 0:
+            return left_end  # one side is so light that the slope was flat from the last kink of the other on
         next_up = margin - scores[by_score[i]] if i >= 0 else np.inf
         next_down = -margin - scores[by_score[k]] if k >= 0 else np.inf
         if next_up <= next_down:

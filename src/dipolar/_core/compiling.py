@@ -14,7 +14,7 @@ from numba.core import event
 class CollectorPause(event.Listener):
     """Switches the garbage collector off while a routine of this package is compiled, if it was on.
 
-    Numba compiles one routine at a time, and on its way those that it calls.
+    No lock is needed: behind one of its own, numba compiles one routine at a time, and on its way those that it calls.
     """
 
     def __init__(self) -> None:
@@ -35,8 +35,8 @@ class CollectorPause(event.Listener):
 
 
 def _is_ours(dispatcher: object) -> bool:
-    routine = getattr(dispatcher, "py_func", None)
-    return getattr(routine, "__module__", "").startswith("dipolar.")
+    module = getattr(getattr(dispatcher, "py_func", None), "__module__", None)
+    return isinstance(module, str) and module.startswith("dipolar.")
 
 
 def pause_collector() -> None:

@@ -22,8 +22,8 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
-# Differences of sums of fractional weights that should vanish are taken as zero below this fraction of all weight.
-RESIDUE = 1e-14
+# Sums of n fractional weights, and their differences, are taken as zero below this fraction, times n, of all weight.
+RESIDUE = 1e-15
 
 
 @njit(cache=True, nogil=True)
@@ -46,7 +46,8 @@ def weight_of_gaps(time, event, cumulative, gap):
         if not event[i]:
             continue
         weight = cumulative[i + 1] - cumulative[i]
-        total += weight * (cumulative[end] - cumulative[i + 1])
+        if end > i + 1:
+            total += weight * (cumulative[end] - cumulative[i + 1])
         if weight > 1.0:  # the pairs among its own copies
             total += 0.5 * weight * (weight - 1.0)
             largest_inside = 0.0 if largest_inside < 0.0 else largest_inside
@@ -66,7 +67,7 @@ def gap_after(time, event, cumulative, target):
     halves the range.
     """
     above, high, _ = weight_of_gaps(time, event, cumulative, np.inf)
-    if above <= target:
+    if above <= target or above <= 0.0:
         return np.nan
     below = 0.0
     low = 0.0
@@ -126,7 +127,7 @@ BITS = 4
 
 @register_jitable
 def n_tree_nodes(n_ranks):
-    """Enough nodes for a tree of so many ranks, and one more."""
+    """Room for the nodes of a tree of ranks up to `n_ranks`; what is added covers the rounding up on each level."""
     n_leaves = (n_ranks >> BITS) + 1
     return n_leaves + n_leaves // (SLOTS - 1) + 16
 
@@ -254,7 +255,7 @@ def orient(
     total = 0.0
     for i in range(n):
         total += weight[i]
-    residue = RESIDUE * total
+    residue = RESIDUE * n * total
     rank, mirror = ranks[0], ranks[1]
     n_leaves = (rank_levels(level, by_level, least, rank, mirror) >> BITS) + 1
     ties = 1 - least

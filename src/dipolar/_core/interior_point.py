@@ -41,6 +41,9 @@ PER_PRICE, PER_ROOM = 4, 5
 EASE = 6
 N_PAIR_ROWS = 7
 
+# Product of every pair at the start, where the largest cost is 1.
+CENTRE = 1.0 / 3.0
+
 # Fraction of the way to the boundary that a step may go: the first where the predictor could not move, the second
 # where nothing was in its way.
 LEAST_REACH = 0.9
@@ -69,10 +72,10 @@ ANY_ORDER = {"reassoc", "contract", "nsz", "nnan"}
 def interior_point(lifted, cost, tol, enough, max_iter, pairs, matrix, vectors, rows, solution, scores):
     """Minimise the node problem; returns the number of steps.
 
-    `pairs`, `solution` (b, w) and `scores` start as zeros. The latter end as the solution, and `pairs[PRICE]` as the
-    dual one; the arrays between are scratch. Stops when the complementarity gap and the unmet linear conditions are
-    below `tol` times the objective, when the optimum is seen to lie above `enough`, when steps no longer help, or
-    after `max_iter` steps.
+    `pairs`, `solution` (b, w) and `scores` start as zeros. `solution` and `scores` end as the solution, the first half
+    of `pairs[PRICE]` as the dual one; the arrays between are scratch. Stops when the complementarity gap and the unmet
+    linear conditions are below `tol` times the objective, when the optimum is seen to lie above `enough`, when steps
+    no longer help, or after `max_iter` steps.
     """
     residual, direction, column = vectors[0], vectors[1], vectors[2]
     curvature, pulls, moved = rows[0], rows[1], rows[2]
@@ -130,18 +133,24 @@ def has_converged(gap, objective, unmet, tol):
     return rounding_rules or gap + unmet <= tol * objective
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def central_pairs(cost, pairs):
-    """Fill zeros with a point for w = b = 0 at which price * room = left * slack; returns the number of pairs."""
+    """Fill zeros with a point for w = b = 0 at which all products of pairs are CENTRE; returns the number of pairs.
+
+    With slack = 1 + room, that is the root of CENTRE / room + CENTRE / (1 + room) = cost. Were the products as unequal
+    as the costs may be, those of the smallest would be in the way of every step.
+    """
     n_hinges = len(cost)
     n_pairs = 0.0
     for k in range(n_hinges):
-        present = 1.0 if cost[k] > 0.0 else 0.0
-        pairs[PRICE, k] = cost[k] * (2.0 / 3.0)
-        pairs[PRICE, n_hinges + k] = cost[k] * (1.0 / 3.0)
-        pairs[ROOM, k] = present
-        pairs[ROOM, n_hinges + k] = 2.0 * present
-        n_pairs += 2.0 * present
+        if cost[k] > 0.0:
+            excess = cost[k] - 2.0 * CENTRE
+            room = (np.sqrt(excess * excess + 4.0 * cost[k] * CENTRE) - excess) / (2.0 * cost[k])
+            pairs[PRICE, k] = CENTRE / room
+            pairs[PRICE, n_hinges + k] = CENTRE / (1.0 + room)
+            pairs[ROOM, k] = room
+            pairs[ROOM, n_hinges + k] = 1.0 + room
+            n_pairs += 2.0
     return n_pairs
 
 

@@ -69,7 +69,7 @@ def solve_interior_point(problem: NodeProblem, tol: float, enough: float = np.in
     pairs = np.zeros((N_PAIR_ROWS, 4 * n))
     iterate = iterate_by_blas if suits_blas(n, rank) else iterate_compiled
     surface, iterations = iterate(lifted, cost, OVERSHOOT * tol, CLEARLY * enough / value, pairs)
-    if not math.isfinite(surface @ surface):
+    if not math.isfinite(surface @ surface) or not math.isfinite(scale):
         surface[:] = pairs[PRICE] = 0.0  # a certificate that is far off tells of the overflow
     weights = surface[1 : rank + 1] * (problem.margin * scale)
     mu = pairs[PRICE, : 2 * n] * (problem.kappa * largest)

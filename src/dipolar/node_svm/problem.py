@@ -12,6 +12,7 @@ It is a soft-margin SVM in which every row stands on both sides, with a cost on 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -61,8 +62,11 @@ class NodeSolution:
 
     @property
     def relative_gap(self) -> float:
-        """(primal - dual) / primal: a bound on the relative error of the objective."""
-        return max(0.0, self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
+        """(primal - dual) / primal: a bound on the relative error of the objective; infinite where rounding won."""
+        gap = self.primal - self.dual
+        if not math.isfinite(gap):
+            return math.inf
+        return max(0.0, gap) / self.primal if self.primal > 0 else 0.0
 
 
 def node_criterion(problem: NodeProblem, weights: np.ndarray, scores: np.ndarray) -> float:

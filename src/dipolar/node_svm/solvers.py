@@ -2,7 +2,7 @@
 
 "interior_point"
     The default: a primal-dual interior-point method on the factor of the kernel (`_core.interior_point`). It takes
-    10 to 20 steps on small nodes and up to 50 on large ones, whatever kappa is.
+    5 to 20 steps on most nodes and up to 80 on large ones in which little is to be found, whatever kappa is.
 "osqp"
     The operator-splitting solver that the paper used, on the paper's dual with its 2 n variables and dense kernel
     matrix. Slow, and there for reference; the package `osqp` has to be installed.
