@@ -229,10 +229,6 @@ class Cell:
         run, (tol, _) = self.osqp[name], OSQP_SETTINGS[name]
         return run.status == "solved" and run.gap <= OSQP_SLACK * tol
 
-    @property
-    def authors_converged(self) -> bool:
-        return self.osqp_converged("matched") and self.osqp["matched"].iterations <= AUTHORS_STEPS
-
 
 def grid(report: Report, quick: bool) -> None:
     """Every solver on the same problems."""
@@ -309,7 +305,7 @@ def summarise(report: Report, cells: list[Cell]) -> None:
     )
     for n, target in RATIO_TARGETS.items():
         solved = [cell for cell in cells if cell.n == n and cell.osqp_converged("matched")]
-        within = [cell for cell in solved if cell.authors_converged]
+        within = [cell for cell in solved if cell.osqp["matched"].iterations <= AUTHORS_STEPS]
         for what, group in ((f"within the authors' {AUTHORS_STEPS:,} steps", within), ("at all", solved)):
             if not group:
                 continue

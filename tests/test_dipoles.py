@@ -157,6 +157,15 @@ def test_rounding_makes_no_pulls_in_large_samples():
     assert np.mean(downward > 0.0) > 0.99
 
 
+def test_a_light_row_pulls_however_heavy_the_others_are():
+    """A row that was seen once, beside one that was seen 10^15 times."""
+    survival = Survival(np.array([1.0, 2.0, 9.0]), np.ones(3, dtype=bool))
+    dipoles = Dipoles(survival, np.array([1.0, 1.0, 1e15]), DipoleRule(pure_weight=0.0), Cutoffs(0.5, 5.0))
+    upward, downward = dipoles.orient(np.array([3.0, 2.0, 1.0]))
+    np.testing.assert_array_equal(upward, [1e15, 1e15, 0.0])
+    np.testing.assert_array_equal(downward, [0.0, 0.0, 2e15])
+
+
 @pytest.mark.parametrize("weight", [[1.0, 0.0, 0.0], [1e-200, 1e-200, 1e-200], [0.1, 0.2, 0.3]])
 def test_cutoffs_by_the_scripts_of_next_to_no_weight(weight):
     survival = Survival(np.array([1.0, 2.0, 4.0]), np.ones(3, dtype=bool))

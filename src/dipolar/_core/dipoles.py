@@ -22,7 +22,8 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
-# Sums of n fractional weights, and their differences, are taken as zero below this fraction, times n, of all weight.
+# Sums of n fractional weights, and their differences, are taken as zero below this fraction, times n, of all weight;
+# but never one that a single row may have made.
 RESIDUE = 1e-15
 
 
@@ -253,9 +254,12 @@ def orient(
     """
     n = len(time)
     total = 0.0
+    smallest = np.inf
     for i in range(n):
         total += weight[i]
+        smallest = weight[i] if 0.0 < weight[i] < smallest else smallest
     residue = RESIDUE * n * total
+    residue = residue if residue < 0.5 * smallest else 0.5 * smallest
     rank, mirror = ranks[0], ranks[1]
     n_leaves = (rank_levels(level, by_level, least, rank, mirror) >> BITS) + 1
     ties = 1 - least

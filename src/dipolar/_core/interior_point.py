@@ -53,7 +53,9 @@ MOST_REACH = 0.9995
 # that could be taken. If it always makes up for all of them, as is common, it may go in circles.
 TRUST = 1.4
 
-# Steps in a row that may fail to bring the gap and the linear conditions a hundredth closer before the method gives up.
+# A step is fruitful if it brings the gap and the linear conditions below this fraction of the best so far; the method
+# gives up after this many in a row that are not.
+FRUITFUL = 0.99
 PATIENCE = 20
 
 # A pivot below this fraction of its diagonal element is rounding, and its reciprocal gets this value instead.
@@ -88,7 +90,7 @@ def interior_point(lifted, cost, tol, enough, max_iter, pairs, matrix, vectors, 
         gap, loss, prices = measure_pairs(pairs, cost, pulls)
         gather(lifted, pulls, residual)
         objective, bound, unmet, off = measure_surface(gap, loss, prices, solution, residual)
-        fruitless = 0 if off < 0.99 * best else fruitless + 1
+        fruitless = 0 if off < FRUITFUL * best else fruitless + 1
         best = off if off < best else best
         done = has_converged(gap, objective, unmet, tol) or bound > enough
         if done or iteration >= max_iter or fruitless > PATIENCE:

@@ -15,6 +15,7 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from dipolar._core.interior_point import (
+    FRUITFUL,
     LEAST_REACH,
     MOST_REACH,
     N_PAIR_ROWS,
@@ -119,7 +120,7 @@ def iterate_by_blas(
         gap, loss, prices = measure_pairs(pairs, cost, pulls)
         residual = lifted @ pulls
         objective, bound, unmet, off = measure_surface(gap, loss, prices, solution, residual)
-        fruitless = 0 if off < 0.99 * best else fruitless + 1
+        fruitless = 0 if off < FRUITFUL * best else fruitless + 1
         best = min(best, off)
         if has_converged(gap, objective, unmet, tol) or bound > enough or fruitless > PATIENCE:
             return solution, iteration
