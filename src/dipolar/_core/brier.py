@@ -9,12 +9,12 @@ control     weight of a row at the times when it is still followed; its error is
 
 from __future__ import annotations
 
-from numba import njit
+from dipolar._core.compiling import compiled
 
 __all__ = ["add_squared_errors", "group_rows"]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def group_rows(curve, offset, rows):
     """List the rows of every curve: curve c owns `rows[offset[c]:offset[c + 1]]`.
 
@@ -35,7 +35,7 @@ def group_rows(curve, offset, rows):
     offset[0] = 0
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def add_squared_errors(table, offset, rows, position, case, control, case_at, control_at, cases, controls):
     """Add the weighted squared errors of some curves to `cases` and `controls`, one entry per time.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from dipolar._core.compiling import compiled
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def certify(by_score, upward, downward, kappa, margin, mu_up, mu_down, scores, net):
     """Give a surface its intercept and dual variables their feasibility.
 
@@ -24,7 +25,7 @@ def certify(by_score, upward, downward, kappa, margin, mu_up, mu_down, scores, n
     return intercept, loss, feasible_net(mu_up, mu_down, upward, downward, kappa, net)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@compiled(error_model="numpy", inline="always")
 def middle_intercept(scores, by_score, upward, downward, margin):
     """Middle of the set of b that minimise the sum of the hinges of `scores + b`.
 
@@ -67,7 +68,7 @@ def middle_intercept(scores, by_score, upward, downward, margin):
             left_end = kink
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@compiled(error_model="numpy", inline="always")
 def feasible_net(mu_up, mu_down, upward, downward, kappa, net):
     """Clip the dual variables into their bounds, in place, and scale the heavier side down to the lighter one.
 

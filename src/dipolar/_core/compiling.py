@@ -1,44 +1,51 @@
-"""Compiling with the garbage collector at rest.
+"""How routines are compiled: from plain Python, by numba, with its cache wherever one can be kept.
 
-Numba makes millions of small objects while it compiles, and keeps most of them. Python's collector would look through
-all of them again and again and find nothing, for a seventh of the time.
+Numba keeps what it has compiled beside the source or in the user's cache folder. Where neither can be written (a
+container, a system-wide installation) it would refuse to work at all; here the routines are then compiled anew by
+every process, and that is said once.
 """
 
 from __future__ import annotations
 
-import gc
+import warnings
+from collections.abc import Callable
+from typing import Any
 
-from numba.core import event
+from numba import njit
 
-
-class CollectorPause(event.Listener):
-    """Switches the garbage collector off while a routine of this package is compiled, if it was on.
-
-    No lock is needed: behind one of its own, numba compiles one routine at a time, and on its way those that it calls.
-    """
-
-    def __init__(self) -> None:
-        self.depth = 0
-        self.is_paused = False
-
-    def on_start(self, event: event.Event) -> None:
-        self.depth += 1
-        if self.depth == 1 and gc.isenabled() and _is_ours(event.data.get("dispatcher")):
-            gc.disable()
-            self.is_paused = True
-
-    def on_end(self, event: event.Event) -> None:
-        self.depth -= 1
-        if self.depth == 0 and self.is_paused:
-            gc.enable()
-            self.is_paused = False
+__all__ = ["NoCacheWarning", "compiled"]
 
 
-def _is_ours(dispatcher: object) -> bool:
-    module = getattr(getattr(dispatcher, "py_func", None), "__module__", None)
-    return isinstance(module, str) and module.startswith("dipolar.")
+class NoCacheWarning(UserWarning):
+    """Compiled routines cannot be kept, so that every process compiles those that it uses."""
 
 
-def pause_collector() -> None:
-    """Have the collector rest from now on while routines are compiled."""
-    event.register("numba:compile", CollectorPause())
+def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Have a function compiled when it is first called, without the interpreter's lock; options are `numba.njit`'s."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        routine = njit(nogil=True, **options)(function)
+        if hasattr(routine, "enable_caching"):  # a plain function where compiling is switched off
+            try:
+                routine.enable_caching()
+            except RuntimeError:  # "cannot cache function ...: no locator available"
+                _say_once()
+        return routine
+
+    return decorate
+
+
+_said = False
+
+
+def _say_once() -> None:
+    global _said
+    if not _said:
+        _said = True
+        warnings.warn(
+            "dipolar finds no folder in which compiled routines can be kept, and compiles them anew in every process, "
+            "which takes some seconds each time. Set the environment variable NUMBA_CACHE_DIR to a folder that can be "
+            "written, or call `dipolar warm-up` once where the package is installed.",
+            NoCacheWarning,
+            stacklevel=2,
+        )

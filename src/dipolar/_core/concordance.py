@@ -9,12 +9,13 @@ larger risk.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from dipolar._core.compiling import compiled
 
 __all__ = ["concordance_counts", "count_pairs"]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _add(tree, rank, w):
     j = rank + 1
     while j < len(tree):
@@ -22,7 +23,7 @@ def _add(tree, rank, w):
         j += j & -j
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _below(tree, rank):
     """Return the weight of the ranks smaller than `rank`."""
     total = 0.0
@@ -33,7 +34,7 @@ def _below(tree, rank):
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def count_pairs(time, event, weight, event_weight, rank, tree, at_rank, counts):
     """Overwrite `counts` with the weight of concordant, discordant and tied comparable pairs.
 

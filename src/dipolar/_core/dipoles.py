@@ -19,15 +19,16 @@ so a row holds w (w - 1) / 2 pairs of its own; a weight below 1 holds none.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
+
+from dipolar._core.compiling import compiled
 
 # Sums of n fractional weights, and their differences, are taken as zero below this fraction, times n, of all weight;
 # but never one that a single row may have made.
 RESIDUE = 1e-15
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def weight_of_gaps(time, event, cumulative, gap):
     """Weigh the comparable pairs whose time gap is at most `gap`.
 
@@ -59,7 +60,7 @@ def weight_of_gaps(time, event, cumulative, gap):
     return total, largest_inside, smallest_outside
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def gap_after(time, event, cumulative, target):
     """Smallest gap such that the pairs up to it weigh more than `target`; NaN where there is none.
 
@@ -87,7 +88,7 @@ def gap_after(time, event, cumulative, target):
     return high
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(inline="always")
 def rank_levels(level, by_level, least, rank, mirror):
     """Dense ranks of the score levels, from 0; returns the number of distinct levels.
 
@@ -133,7 +134,7 @@ def n_tree_nodes(n_ranks):
     return n_leaves + n_leaves // (SLOTS - 1) + 16
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def add_weight(tree, n_leaves, rank, weight):
     """Add a weight at a rank."""
     n_slots = tree.shape[1]  # not SLOTS: loops whose length the compiler knows are not run on several numbers at a time
@@ -151,7 +152,7 @@ def add_weight(tree, n_leaves, rank, weight):
         level = (level + SLOTS - 1) >> BITS
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def weight_below(tree, n_leaves, rank):
     """Sum of the weights at all ranks below this one, which has to be below 16 * n_leaves itself."""
     total = 0.0
@@ -169,7 +170,7 @@ def weight_below(tree, n_leaves, rank):
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def share_out(row, factor, up_part, total, residue, upward, downward):
     """Give `factor * up_part` to `upward[row]` and the rest of `factor * total` to `downward[row]`."""
     if up_part > residue:
@@ -178,7 +179,7 @@ def share_out(row, factor, up_part, total, residue, upward, downward):
         downward[row] += factor * (total - up_part)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(inline="always")
 def orient_earlier(time, event, weight, rank, tree, n_leaves, cut, ties, price, residue, upward, downward):
     """Add the weights of the earlier members of mixed dipoles; their partners are the rows from `start` on.
 
@@ -196,7 +197,7 @@ def orient_earlier(time, event, weight, rank, tree, n_leaves, cut, ties, price, 
             share_out(i, price * weight[i], beaten, total, residue, upward, downward)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(inline="always")
 def orient_by_events(
     time, event, weight, rank, mirror, tree, n_leaves, pure_cut, mixed_cut, ties, pure_price, mixed_price, residue,
     before, too_low, upward, downward,
@@ -237,7 +238,7 @@ def orient_by_events(
             total += weight[k]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def orient(
     time, event, weight, level, by_level, pure_cut, mixed_cut, least, pure_price, mixed_price, ranks, windows, trees,
     upward, downward,

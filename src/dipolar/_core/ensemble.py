@@ -6,12 +6,12 @@ costs as many additions per tree as its leaf has event times, whatever the lengt
 
 from __future__ import annotations
 
-from numba import njit
+from dipolar._core.compiling import compiled
 
 __all__ = ["add_steps", "sum_up"]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def add_steps(rows, leaf, offset, place, step, table):
     """Add the steps of each row's leaf to its line of `table`.
 
@@ -24,7 +24,7 @@ def add_steps(rows, leaf, offset, place, step, table):
             line[place[k]] += step[k]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def sum_up(table, factor, start):
     """Overwrite each line of `table` with `start + factor[line]` times its running sum."""
     n, m = table.shape

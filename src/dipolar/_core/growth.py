@@ -9,8 +9,8 @@ before it for each covariate. A node owns one slice of all lines. Whoever finds 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from dipolar._core.compiling import compiled
 from dipolar._core.logrank import FEATURE, GAIN, LOGRANK, MISSING_LEFT, THRESHOLD, best_cut, two_sample_logrank
 from dipolar._core.partition import partition_orders
 
@@ -21,7 +21,7 @@ CUT_LOGRANK, MISSING_SEEN = 4, 5
 CUT_FIELDS = 6
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def keep_sampled(orders, weight, sampled):
     """Overwrite the lines of `sampled` with those rows of `orders` that have a positive weight, in their order."""
     for f in range(len(orders)):
@@ -33,7 +33,7 @@ def keep_sampled(orders, weight, sampled):
                 k += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def divide_nodes(orders, start, stop, goes_left, weight, event, buffer, middle, left_weight, left_events):
     """Partition the slices of some nodes; `middle` and the sums over the left children are overwritten."""
     for node in range(len(start)):
@@ -52,7 +52,7 @@ def divide_nodes(orders, start, stop, goes_left, weight, event, buffer, middle, 
         left_events[node] = event_sum
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def find_axis_cuts(
     columns, orders, start, stop, drawn, max_tried, time, event, weight, exposure, limits, family, rho, gamma,
     position, residual, spread, grid, tree, goes_left, cuts,
@@ -92,7 +92,7 @@ def find_axis_cuts(
                 cut[CUT_LOGRANK] = two_sample_logrank(time[rows], event[rows], weight[rows], goes_left[rows])
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _mark_rows(column, rows, weight, cut, goes_left):
     """Mark the rows that a cut sends left; where no value is missing, one follows the larger child later on."""
     balance = 0.0

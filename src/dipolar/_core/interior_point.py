@@ -32,7 +32,8 @@ make their number a multiple of four, because loops over pairs of features take 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from dipolar._core.compiling import compiled
 
 # Rows of `pairs`: the quantities, their steps, their reciprocals; and, in its first half, one number for each hinge.
 PRICE, ROOM = 0, 1
@@ -70,7 +71,7 @@ BLOCKED = 1e-50
 ANY_ORDER = {"reassoc", "contract", "nsz", "nnan"}
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, forceinline=True)
+@compiled(error_model="numpy", fastmath=ANY_ORDER, forceinline=True)
 def interior_point(lifted, cost, tol, enough, max_iter, pairs, matrix, vectors, rows, solution, scores):
     """Minimise the node problem; returns the number of steps.
 
@@ -125,7 +126,7 @@ def interior_point(lifted, cost, tol, enough, max_iter, pairs, matrix, vectors, 
         iteration += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
+@compiled(error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def has_converged(gap, objective, unmet, tol):
     """Whether to stop: the gap and the unmet linear conditions are small, or rounding rules.
 
@@ -135,7 +136,7 @@ def has_converged(gap, objective, unmet, tol):
     return rounding_rules or gap + unmet <= tol * objective
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@compiled(error_model="numpy", inline="always")
 def central_pairs(cost, pairs):
     """Fill zeros with a point for w = b = 0 at which all products of pairs are CENTRE; returns the number of pairs.
 
@@ -156,7 +157,7 @@ def central_pairs(cost, pairs):
     return n_pairs
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
+@compiled(error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def measure_pairs(pairs, cost, pulls):
     """Return the complementarity gap, the loss and the sum of prices; overwrite `pulls` with each row's net price."""
     n = len(pulls)
@@ -173,7 +174,7 @@ def measure_pairs(pairs, cost, pulls):
     return gap, loss, prices
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
+@compiled(error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def measure_surface(gap, loss, prices, solution, residual):
     """Return the objective, the dual value, how much the unmet linear conditions may change it, and their size.
 
@@ -194,7 +195,7 @@ def measure_surface(gap, loss, prices, solution, residual):
     return objective, bound, unmet, off
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
+@compiled(error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def prepare_step(pairs, curvature):
     """Overwrite the reciprocals a step needs, and the curvature of each row: sum of 1 / (room/price + slack/left)."""
     n = len(curvature)
@@ -210,7 +211,7 @@ def prepare_step(pairs, curvature):
         curvature[j] = pairs[EASE, j] + pairs[EASE, n + j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
+@compiled(error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def plan_prices(pairs, scores, target, bend, pulls):
     """Price change of each hinge if its score stood still; `pulls` is overwritten with its sum per row, signed.
 
@@ -231,7 +232,7 @@ def plan_prices(pairs, scores, target, bend, pulls):
         pulls[j] = pairs[D_PRICE, j] - pairs[D_PRICE, n + j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
+@compiled(error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def follow_scores(pairs, moved, gap, reach):
     """Complete the planned steps for the score changes `moved`.
 
@@ -265,7 +266,7 @@ def follow_scores(pairs, moved, gap, reach):
     return length, gap + length * (first_order + length * second_order)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
+@compiled(error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def advance(pairs, length):
     """Take a step of this length."""
     for k in range(pairs.shape[1]):
@@ -273,7 +274,7 @@ def advance(pairs, length):
         pairs[ROOM, k] += length * pairs[D_ROOM, k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
+@compiled(error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def newton_matrix(lifted, curvature, matrix):
     """Overwrite the lower triangle of `matrix` with lifted C lifted', and 1 added for each feature.
 
@@ -303,7 +304,7 @@ def newton_matrix(lifted, curvature, matrix):
         matrix[a, a] += 1.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
+@compiled(error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def factorise(matrix, floor):
     """Overwrite the lower triangle of a positive definite matrix with R, also a lower one: matrix = R'R.
 
@@ -333,7 +334,7 @@ def factorise(matrix, floor):
                 matrix[i, j] -= known + factor_2 * matrix[first + 2, j] + factor_3 * matrix[first + 3, j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
+@compiled(error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def substitute(lower, vector):
     """Overwrite `vector` with the solution of R'R x = vector, given what `factorise` made."""
     size = len(vector)
@@ -349,7 +350,7 @@ def substitute(lower, vector):
         vector[k] = total * lower[k, k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
+@compiled(error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def spread(lifted, direction, scores):
     """Overwrite `scores` with lifted' direction."""
     size, n = lifted.shape
@@ -361,7 +362,7 @@ def spread(lifted, direction, scores):
             scores[j] += weight * lifted[a, j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, inline="always")
+@compiled(error_model="numpy", fastmath=ANY_ORDER, inline="always")
 def gather(lifted, rows, result):
     """Overwrite `result` with lifted rows."""
     for a in range(len(lifted)):

@@ -9,12 +9,12 @@ Y_k
 
 from __future__ import annotations
 
-from numba import njit
+from dipolar._core.compiling import compiled
 
 __all__ = ["fill_life_tables", "fill_product_limit"]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def fill_life_tables(group, time, event, weight, table_time, at_risk, deaths, offset):
     """Tabulate the distinct times of every group; return how many there are in all.
 
@@ -47,7 +47,7 @@ def fill_life_tables(group, time, event, weight, table_time, at_risk, deaths, of
     return n_entries
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def fill_product_limit(offset, at_risk, deaths, survival, hazard):
     """Overwrite `survival` with Kaplan-Meier and `hazard` with Nelson-Aalen estimates, group by group."""
     for g in range(len(offset) - 1):

@@ -24,7 +24,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from dipolar._core.compiling import compiled
 
 __all__ = [
     "EXPONENTIAL",
@@ -65,7 +66,7 @@ ZERO_GAIN = 1e-12
 GAIN, FEATURE, THRESHOLD, MISSING_LEFT = 0, 1, 2, 3
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _family_weight(family, at_risk, survival_before, rho, gamma):
     if family == GEHAN:
         return at_risk
@@ -76,7 +77,7 @@ def _family_weight(family, at_risk, survival_before, rho, gamma):
     return 1.0
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _fill_terms(rows, time, event, weight, family, rho, gamma, position, residual, spread, grid):
     """Overwrite `position`, `residual` and `spread` of the node's rows; return the number of event times.
 
@@ -128,7 +129,7 @@ def _fill_terms(rows, time, event, weight, family, rho, gamma, position, residua
     return n_times
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _enter(row, weight, position, curvature, n_times, tree, total):
     """Let a row enter the near group; return by how much sum_k v_k y_k^2 grows. `tree` is updated.
 
@@ -156,7 +157,7 @@ def _enter(row, weight, position, curvature, n_times, tree, total):
     return growth
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _exponential_gain(near_events, near_exposure, events, exposure):
     """Likelihood ratio of two exponential rates against one: 2 sum_g D_g log((D_g / E_g) / (D / E))."""
     gain = 0.0
@@ -169,7 +170,7 @@ def _exponential_gain(near_events, near_exposure, events, exposure):
     return 2.0 * gain
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _middle(a, b):
     """Return a threshold t with min(a, b) <= t < max(a, b), half way where floating point allows it."""
     low, high = min(a, b), max(a, b)
@@ -179,7 +180,7 @@ def _middle(a, b):
     return middle
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _scan_side(
     column, feature, rows, n_present, step, missing_left, weight_total, events_total, exposure_total, limits,
     family, n_times, event, weight, exposure, position, residual, spread, curvature, tree, best,
@@ -255,7 +256,7 @@ def _scan_side(
             best[MISSING_LEFT] = missing_left
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def best_cut(
     columns, orders, start, stop, features, max_tried, time, event, weight, exposure, limits, family, rho, gamma,
     position, residual, spread, grid, tree, best,
@@ -336,7 +337,7 @@ def best_cut(
     return best[FEATURE] >= 0.0
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def two_sample_logrank(time, event, weight, goes_left):
     """Return the log-rank chi-square (1 degree of freedom) between two groups.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from dipolar._core.compiling import compiled
 
 __all__ = ["partition_orders", "route_axis_cuts"]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def partition_orders(orders, start, stop, goes_left, buffer):
     """Partition one slice of every order in place and keep the order inside both children.
 
@@ -33,7 +34,7 @@ def partition_orders(orders, start, stop, goes_left, buffer):
             order[n_left + i] = buffer[i]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def route_axis_cuts(X, left, feature, threshold, missing_left, leaf):
     """Send every row of X down to its leaf; `leaf` is overwritten with node numbers.
 

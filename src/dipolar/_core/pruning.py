@@ -10,7 +10,8 @@ g(h)         G(T_h) / |S_h|, the mean statistic of branch h: from that price per
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from dipolar._core.compiling import compiled
 
 __all__ = ["cut_weakest_links"]
 
@@ -18,7 +19,7 @@ __all__ = ["cut_weakest_links"]
 TIE = 1e-10
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _set(heap, n_slots, node, value):
     """Set an entry of a tournament tree: heap[1] is the smallest of all, heap[n_slots + node] a node's."""
     j = n_slots + node
@@ -32,7 +33,7 @@ def _set(heap, n_slots, node, value):
         j >>= 1
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _weakest(heap, n_slots):
     j = 1
     while j < n_slots:
@@ -42,7 +43,7 @@ def _weakest(heap, n_slots):
     return j - n_slots
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def cut_weakest_links(left, parent, statistic, n_slots, branch_total, branch_size, stack, heap, removed_at, alphas):
     """Cut one weakest link after the other until only the root is left.
 

@@ -16,9 +16,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from dipolar._core.certificate import middle_intercept
+from dipolar._core.compiling import compiled
 from dipolar._core.dipoles import SLOTS, gap_after, n_tree_nodes, orient, weight_of_gaps
 from dipolar._core.interior_point import N_PAIR_ROWS, gather, interior_point, measure_pairs, measure_surface
 from dipolar._core.logrank import FEATURE, GAIN, LOGRANK, THRESHOLD, best_cut, two_sample_logrank
@@ -50,7 +50,7 @@ SETTLED = 1e-2
 FACTOR_TOLERANCE = 1e-3
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _take_columns(Z, rows, drawn, max_features, columns):
     """Overwrite `columns` with the first drawn covariates that vary among the rows; return how many there are."""
     m = 0
@@ -67,7 +67,7 @@ def _take_columns(Z, rows, drawn, max_features, columns):
     return m
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _fill_features(kernel, Z, rows, columns, features):
     """Overwrite `features` with the explicit features of the linear or quadratic kernel."""
     m = len(columns)
@@ -88,7 +88,7 @@ def _fill_features(kernel, Z, rows, columns, features):
                 k += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _gaussian_factor(Z, rows, columns, features, triangle, basis):
     """Pivoted incomplete Cholesky of the Gaussian kernel; returns the rank.
 
@@ -124,7 +124,7 @@ def _gaussian_factor(Z, rows, columns, features, triangle, basis):
     return max_rank
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _centre(features, centre):
     """Subtract the column means, which `centre` is overwritten with."""
     n, rank = features.shape
@@ -137,7 +137,7 @@ def _centre(features, centre):
             features[i, c] -= centre[c]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _hazard_scores(event, weight, features, scores):
     """Overwrite `scores` with those of the steepest ascent of Cox's partial likelihood at zero.
 
@@ -164,7 +164,7 @@ def _hazard_scores(event, weight, features, scores):
         scores[i] = total
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _fill_levels(scores, level):
     """Overwrite `level` with the scores as whole numbers, as `dipolar.dipoles.score_levels`."""
     largest = 0.0
@@ -174,7 +174,7 @@ def _fill_levels(scores, level):
         level[i] = np.rint(scores[i] * (SCORE_LEVELS / largest)) if largest > TINY else 0.0
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _replace(old, new):
     """Overwrite an array with another one of its length; return whether they differed.
 
@@ -187,7 +187,7 @@ def _replace(old, new):
     return differed
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(inline="always")
 def _settle(time, event, weight, features, quantiles, prices, kappa, tol, max_reorientations, weights):
     """Find the surface of one node; returns the status, and the intercept for centred features.
 
@@ -232,7 +232,7 @@ def _settle(time, event, weight, features, quantiles, prices, kappa, tol, max_re
     return status, intercept
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _find_cutoffs(time, event, weight, quantiles):
     """Return the time gaps that bound pure and mixed dipoles, as `dipolar.dipoles` does by the text's rule."""
     cumulative = np.empty(len(time) + 1)
@@ -245,7 +245,7 @@ def _find_cutoffs(time, event, weight, quantiles):
     return pure_cut, mixed_cut
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _fill_costs(time, event, weight, level, pure_cut, mixed_cut, prices, cost):
     """Overwrite `cost` with the pulls up and down, scaled to a maximum of 1; return that maximum, and their sum.
 
@@ -270,7 +270,7 @@ def _fill_costs(time, event, weight, level, pure_cut, mixed_cut, prices, cost):
     return largest, total
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _lift(features, scale, lifted):
     """Overwrite `lifted` (zeros beyond the rank) with a row of ones and the scaled features, one in each row."""
     n, rank = features.shape
@@ -280,7 +280,7 @@ def _lift(features, scale, lifted):
             lifted[1 + c, i] = scale * features[i, c]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(inline="always")
 def _solve(lifted, cost, tol, solution, flat):
     """Minimise 1/2 |w|^2 + cost of the hinges; return the objective, or infinity if the gap exceeds `tol`.
 
@@ -304,7 +304,7 @@ def _solve(lifted, cost, tol, solution, flat):
     return objective if gap + unmet <= tol * objective else np.inf
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _cut_by_logrank(scores, time, event, weight, limits):
     """Return the threshold with the largest log-rank statistic along the scores, and the statistic (0 if none)."""
     k = len(scores)
@@ -331,7 +331,7 @@ def _cut_by_logrank(scores, time, event, weight, limits):
     return 0.5 * below + 0.5 * above, best[GAIN]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def settle_surfaces(
     Z, order, start, stop, drawn, first, max_features, max_rows, max_rank, time, event, weight, quantiles, prices,
     kappa, tol, max_reorientations, kernel, n_columns, column, n_found, coefficient, basis, intercept, status,
@@ -394,7 +394,7 @@ def settle_surfaces(
             _solve_transposed(triangle, coefficients)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _solve_transposed(triangle, vector):
     """Overwrite `vector` with the solution of triangle' x = vector, the triangle being a lower one."""
     for c in range(len(vector) - 1, -1, -1):
@@ -403,7 +403,7 @@ def _solve_transposed(triangle, vector):
         vector[c] /= triangle[c, c]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def cut_surfaces(
     Z, order, start, stop, time, event, weight, limits, by_logrank, goes_left,
     kernel, n_columns, column, n_found, coefficient, basis, intercept, status, logrank,
@@ -436,14 +436,14 @@ def cut_surfaces(
             status[node] = NO_SPLIT
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _fill_scores(kernel, Z, rows, columns, coefficients, basis, intercept, scores):
     """Overwrite `scores` with those of the rows, computed as `route_surfaces` will."""
     for i in range(len(rows)):
         scores[i] = surface_score(kernel, Z[rows[i]], columns, coefficients, basis, intercept)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _children_allowed(event, weight, left, limits):
     """Tell whether both children have rows, and as many rows and events as the limits ask for."""
     n_left = n_right = events_left = events_right = 0.0

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
+from dipolar._core.compiling import compiled
 
 __all__ = ["GAUSSIAN", "LINEAR", "QUADRATIC", "ROOT_TWO", "n_coefficients", "route_surfaces", "surface_score"]
 
@@ -22,7 +22,7 @@ LINEAR, QUADRATIC, GAUSSIAN = 0, 1, 2
 ROOT_TWO = math.sqrt(2.0)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def n_coefficients(kernel, n_columns, max_rank):
     """Number of coefficients of a surface; the Gaussian kernel has as many as basis rows, at most `max_rank`."""
     if kernel == LINEAR:
@@ -32,7 +32,7 @@ def n_coefficients(kernel, n_columns, max_rank):
     return max_rank
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def surface_score(kernel, z, columns, coefficient, basis, intercept):
     """Return the score of one row z; `basis` is flat, one block of len(columns) values per coefficient."""
     m = len(columns)
@@ -61,7 +61,7 @@ def surface_score(kernel, z, columns, coefficient, basis, intercept):
     return score
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def route_surfaces(
     Z, left, split, kernel, column_offset, column, offset, coefficient, basis_offset, basis, intercept, leaf
 ):
