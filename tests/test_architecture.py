@@ -15,8 +15,8 @@ ROOT = Path(dipolar.__file__).parent
 # From the innermost outwards. Names on one line do not know of each other.
 LAYERS = (
     ("_core",),
-    ("survival", "parameters", "quantiles", "threads", "parallel"),
-    ("validation",),
+    ("survival", "parameters", "quantiles", "scaling", "threads", "parallel"),
+    ("validation", "rows"),
     ("dipoles", "kernels"),
     ("factors",),
     ("curves",),
@@ -117,7 +117,7 @@ def test_outside_packages_stay_where_they_belong(path):
 
 @pytest.mark.parametrize("path", [path for path in MODULES if unit_of(path) == "_core"], ids=lambda path: path.name)
 def test_compiled_code_knows_numpy_and_numba_only(path):
-    foreign = {name.split(".")[0] for name in imports(path)} - {"__future__", "gc", "math", "numpy", "numba", "dipolar"}
+    foreign = {name.split(".")[0] for name in imports(path)} - sys.stdlib_module_names - {"numpy", "numba", "dipolar"}
     assert not foreign
     assert own_units(path) <= {"_core"}
 

@@ -7,8 +7,8 @@ from dipolar import DipoleSurvivalForest, LogRankSurvivalForest, survival_outcom
 from dipolar._core.ensemble import add_steps, sum_up
 from dipolar.curves import life_table
 from dipolar.forest.drawing import draw_rows, tree_generator
-from dipolar.forest.rows import arrange_rows
 from dipolar.metrics import concordance_index, integrated_brier_score
+from dipolar.rows import arrange_rows
 from dipolar.survival import check_outcome
 
 

@@ -337,7 +337,7 @@ def test_bad_parameters_are_named(forest, settings, message):
     [
         ({"kernel": "sigmoid"}, "kernel must be one of .* or a tuple of them, got 'sigmoid'"),
         ({"kernel": ()}, "kernel must be one of"),
-        ({"kappa": 0.0}, "kappa must be a number > 0, got 0.0"),
+        ({"kappa": 0.0}, r"kappa must be a number >= 1e-20 and <= 1e\+20, got 0.0"),
         ({"threshold": "median"}, "threshold must be one of"),
         ({"pure_quantile": 0.9}, "mixed_quantile must be larger than pure_quantile"),
         ({"max_node_samples": 1}, "max_node_samples must be an integer >= 2, got 1"),

@@ -12,7 +12,8 @@ code                 paper       meaning
 ===================  ==========  ==================================================================
 
 A pair is *comparable* when its smaller time is an event. It is *pure* when both are events and the gap is
-below the pure cut-off, *mixed* when it is comparable and the gap reaches the mixed cut-off. Nothing here
+below the pure cut-off, *mixed* when it is comparable and the gap reaches the mixed cut-off. Gaps that are
+equal up to rounding are equal, so that the unit of time does not matter. Nothing here
 lists pairs: cut-offs take O(n) memory and O(n log n) time, and so does an orientation.
 """
 
@@ -22,8 +23,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dipolar._core.dipoles import SLOTS, gap_after, n_tree_nodes, orient, weight_of_gaps
-from dipolar.parameters import check_choice, check_number
+from dipolar._core.dipoles import SLOTS, gap_after, gap_bounds, n_tree_nodes, orient, weight_of_gaps
+from dipolar.parameters import LARGEST_PRICE, check_choice, check_number
 from dipolar.survival import Survival
 
 __all__ = ["Cutoffs", "DipoleRule", "Dipoles", "find_cutoffs", "score_levels"]
@@ -73,7 +74,8 @@ class DipoleRule:
         for name in ("pure_quantile", "mixed_quantile"):
             check_number(name, getattr(self, name), low=0, high=1, hint="Quantiles are fractions, not percent.")
         for name in ("pure_weight", "mixed_weight"):
-            check_number(name, getattr(self, name), low=0, hint="1 for both gives them equal priority.")
+            hint = "1 for both gives them equal priority."
+            check_number(name, getattr(self, name), low=0, high=LARGEST_PRICE, hint=hint)
         check_choice("cutoff_rule", self.cutoff_rule, CUTOFF_RULES)
         if mixed <= pure:
             raise ValueError(
@@ -88,6 +90,11 @@ class Cutoffs:
 
     pure: float
     mixed: float
+    largest_time: float = 0.0  # of the rows that they were found on: gaps are known to a fraction of it
+
+    def bounds(self, rule: DipoleRule) -> tuple[float, float]:
+        """Return the gap below which two events are a pure pair, and that from which on a pair is mixed."""
+        return gap_bounds(self.pure, self.mixed, self.largest_time, rule.cutoff_rule == "scripts")
 
 
 class Dipoles:
@@ -114,6 +121,7 @@ class Dipoles:
         self.event = survival.event[self.order]
         self.weight = weight[self.order]
         self.cutoffs = _find_sorted_cutoffs(self.time, self.event, self.weight, rule) if cutoffs is None else cutoffs
+        self._pure_below, self._mixed_from = self.cutoffs.bounds(rule)
 
     def __len__(self) -> int:
         return len(self.order)
@@ -125,7 +133,7 @@ class Dipoles:
             return False
         first_event = int(np.argmax(self.event))
         longest = self.time[-1] - self.time[first_event]
-        return first_event < len(self) - 1 and bool(longest >= self.cutoffs.mixed)
+        return first_event < len(self) - 1 and bool(longest >= self._mixed_from)
 
     def orient(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the `upward` and `downward` weights of each row under these scores.
@@ -140,18 +148,11 @@ class Dipoles:
         upward, downward = np.zeros(n), np.zeros(n)
         scratch = np.empty((2, n), np.int32), np.empty((2, n)), np.zeros((2, n_tree_nodes(n), SLOTS))
         orient(
-            self.time, self.event, self.weight, level, np.argsort(level), self._pure_bound(), self.cutoffs.mixed,
+            self.time, self.event, self.weight, level, np.argsort(level), self._pure_below, self._mixed_from,
             1 if self.rule.has_strict_ties else 0, self.rule.pure_weight, self.rule.mixed_weight, *scratch,
             upward, downward,
         )  # fmt: skip
         return upward[self.rows], downward[self.rows]
-
-    def _pure_bound(self) -> float:
-        """The gap below which two events are a pure pair; a gap that is mixed is not pure."""
-        if self.cutoffs.mixed <= self.cutoffs.pure:
-            return self.cutoffs.mixed
-        is_closed = self.rule.cutoff_rule == "scripts"
-        return float(np.nextafter(self.cutoffs.pure, np.inf)) if is_closed else self.cutoffs.pure
 
 
 def find_cutoffs(survival: Survival, weight: np.ndarray, rule: DipoleRule) -> Cutoffs:
@@ -189,4 +190,4 @@ def _find_sorted_cutoffs(time: np.ndarray, event: np.ndarray, weight: np.ndarray
         upper = gap_after(time, event, cumulative, max(0.0, min(position + 1.0, n_pairs - 0.5)))
         return lower + (position - np.floor(position)) * (upper - lower)
 
-    return Cutoffs(cutoff(rule.pure_quantile), cutoff(rule.mixed_quantile))
+    return Cutoffs(cutoff(rule.pure_quantile), cutoff(rule.mixed_quantile), float(time[-1]))

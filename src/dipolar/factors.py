@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 from scipy.linalg.lapack import dpstrf
 
-from dipolar.kernels import Kernel, PrecomputedKernel
+from dipolar.kernels import LARGEST_SCALE, Kernel, PrecomputedKernel
 
 __all__ = ["Factor", "Surface", "factorise"]
 
@@ -107,14 +107,25 @@ class Surface:
         step = max(1, BLOCK_SIZE // max(1, len(self.coefficients), X.shape[1]))
         for first in range(0, len(X), step):
             part = X[first : first + step]
-            values = self.kernel.block(part, self.rows) if len(self.rows) else self.kernel.features(part)
-            scores[first : first + step] += values @ self.coefficients
+            with np.errstate(over="ignore", invalid="ignore"):
+                values = self.kernel.block(part, self.rows) if len(self.rows) else self.kernel.features(part)
+                scores[first : first + step] += values @ self.coefficients
+        _require_scores(scores)
         return scores
 
     @property
     def is_flat(self) -> bool:
         """Whether the score is the same everywhere."""
         return not self.coefficients.any()
+
+
+def _require_scores(scores: np.ndarray) -> None:
+    lost = np.flatnonzero(~np.isfinite(scores))
+    if len(lost):
+        raise ValueError(
+            f"X has {len(lost)} rows, the first of them row {lost[0]}, that are too far from the training rows for "
+            "their score to be a number. Check the units of X."
+        )
 
 
 def factorise(kernel: Kernel, X: np.ndarray, tol: float = 1e-4, max_rank: int | None = None) -> Factor:
@@ -130,11 +141,25 @@ def factorise(kernel: Kernel, X: np.ndarray, tol: float = 1e-4, max_rank: int | 
         The most columns a pivoted factor may have; None for no limit but the number of rows.
     """
     n_explicit = kernel.n_features(X.shape[1])
-    if n_explicit is not None and n_explicit <= max(len(X), FEW_FEATURES):
-        return _explicit_factor(kernel, X)
-    if kernel.has_finite_rank:
-        tol = min(tol, FINITE_RANK_TOL)
-    return _pivoted_factor(kernel, X, tol, len(X) if max_rank is None else min(max_rank, len(X)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        if n_explicit is not None and n_explicit <= max(len(X), FEW_FEATURES):
+            factor = _explicit_factor(kernel, X)
+        else:
+            _require_moderate(kernel, kernel.diagonal(X), LARGEST_SCALE**2)
+            tol = min(tol, FINITE_RANK_TOL) if kernel.has_finite_rank else tol
+            factor = _pivoted_factor(kernel, X, tol, len(X) if max_rank is None else min(max_rank, len(X)))
+    _require_moderate(kernel, factor.features, LARGEST_SCALE)
+    return factor
+
+
+def _require_moderate(kernel: Kernel, values: np.ndarray, bound: float) -> None:
+    """Refuse features, or kernel values, that compiled code could not square."""
+    largest = max(values.max(initial=0.0), -values.min(initial=0.0))
+    if not largest <= bound:  # also where it is NaN
+        raise ValueError(
+            f"kernel {kernel!r} takes values of size {largest:.2g} on these rows of X, and beyond {bound:.2g} "
+            "arithmetic fails. Pass standardize=True, scale the covariates, or take a lower degree."
+        )
 
 
 def _explicit_factor(kernel: Kernel, X: np.ndarray) -> Factor:

@@ -12,7 +12,7 @@ from dipolar.dipoles import DipoleRule
 from dipolar.forest.axis_finder import AxisRecipe
 from dipolar.forest.estimator import BaseSurvivalForest
 from dipolar.forest.surface_finder import SurfaceRecipe
-from dipolar.parameters import check_choice, check_exponents, check_number, count_features
+from dipolar.parameters import check_choice, check_exponents, check_kappa, check_number, count_features
 from dipolar.tree.drawn_surfaces import KERNEL_CODES
 from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.trees import DipoleSurvivalTree, LogRankSurvivalTree
@@ -307,7 +307,7 @@ class DipoleSurvivalForest(BaseSurvivalForest):
 
         return SurfaceRecipe(
             kernels=self._kernels(),
-            kappa=check_number("kappa", self.kappa, above=0, hint="It is exp(eta) in the paper's letters."),
+            kappa=check_kappa(self.kappa),
             quantiles=(float(rule.pure_quantile), float(rule.mixed_quantile)),
             prices=(float(rule.pure_weight), float(rule.mixed_weight)),
             max_features=count_features(self.max_features, n_features, round_up=True) or n_features,

@@ -12,10 +12,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-__all__ = ["Kernel", "PrecomputedKernel", "make_kernel", "mean_squared_deviation"]
+from dipolar.parameters import check_number
+
+__all__ = ["LARGEST_SCALE", "Kernel", "PrecomputedKernel", "make_kernel", "mean_squared_deviation"]
 
 # Explicit monomials are used up to this number; beyond it the pivoted factor is cheaper.
 MAX_MONOMIALS = 256
+
+# Features, and everything that is compared with them, are at most this large, so that their squares stay finite, and at
+# least the reciprocal of it where they are not 0.
+LARGEST_SCALE = 1e75
+
+MAX_DEGREE = 20
 
 
 @dataclass(frozen=True)
@@ -258,7 +266,9 @@ def make_kernel(
     if name == "laplacian":
         return LaplacianKernel(_slope(X, weight, gamma))
     if name == "sigmoid":
-        return SigmoidKernel(_slope(X, weight, gamma), float(coef0))
+        return SigmoidKernel(
+            _slope(X, weight, gamma), check_number("coef0", coef0, low=-LARGEST_SCALE, high=LARGEST_SCALE)
+        )
     if name == "precomputed":
         if X.shape[0] != X.shape[1]:
             raise ValueError(
@@ -275,28 +285,25 @@ def mean_squared_deviation(X: np.ndarray, weight: np.ndarray) -> float:
 
 
 def _polynomial(degree: int, coef0: float) -> PolynomialKernel:
-    if degree != int(degree) or degree < 1:
-        raise ValueError(f"degree must be a whole number >= 1, got {degree}.")
-    if not coef0 >= 0:
-        raise ValueError(f"coef0 must be >= 0 for the polynomial kernel to be positive definite, got {coef0}.")
-    return PolynomialKernel(int(degree), float(coef0))
+    whole = check_number("degree", degree, low=1, high=MAX_DEGREE, whole=True, hint="2 and 3 are common.")
+    hint = "A negative one would not be positive definite."
+    return PolynomialKernel(int(whole), check_number("coef0", coef0, low=0, high=LARGEST_SCALE, hint=hint))
 
 
 def _gaussian_width(X: np.ndarray, weight: np.ndarray, gamma: float | None, sigma2: float | None) -> float:
     if sigma2 is not None and gamma is not None:
         raise ValueError(f"sigma2 and gamma say the same thing (gamma = 1 / (2 sigma2)), got both: {sigma2}, {gamma}.")
     if gamma is not None:
-        return 0.5 / _positive("gamma", gamma)
+        return 0.5 / _square_scale("gamma", gamma)
     if sigma2 is not None:
-        return _positive("sigma2", sigma2)
+        return _square_scale("sigma2", sigma2)
     return mean_squared_deviation(X, weight) or 1.0  # constant covariates: any width gives the same kernel
 
 
 def _slope(X: np.ndarray, weight: np.ndarray, gamma: float | None) -> float:
-    return 1.0 / (mean_squared_deviation(X, weight) or 1.0) if gamma is None else _positive("gamma", gamma)
+    return 1.0 / (mean_squared_deviation(X, weight) or 1.0) if gamma is None else _square_scale("gamma", gamma)
 
 
-def _positive(name: str, value: float) -> float:
-    if not (np.isfinite(value) and value > 0):
-        raise ValueError(f"{name} must be a positive number, got {value}.")
-    return float(value)
+def _square_scale(name: str, value: float) -> float:
+    """Check a number on the scale of squared covariates, or of their reciprocal."""
+    return check_number(name, value, low=LARGEST_SCALE**-2, high=LARGEST_SCALE**2)

@@ -30,6 +30,7 @@ __all__ = ["DipoleSurvivalTreeCV"]
 
 # log(kappa) from a surface that is nearly flat to one that follows every dipole.
 DEFAULT_ETA = (-6.0, -4.0, -2.0, 0.0)
+LARGEST_ETA = 46.0
 
 # What a tree is grown with unless the user says otherwise: see `estimator`. At full price the pure dipoles can pin a
 # surface to a gap in the data that has nothing to do with survival, such as the one between two towns; a tenth of it
@@ -240,9 +241,10 @@ class DipoleSurvivalTreeCV(BaseEstimator):
 
     def _eta(self) -> np.ndarray:
         eta = np.asarray(DEFAULT_ETA if self.eta is None else self.eta, dtype=np.float64)
-        if eta.ndim != 1 or not len(eta) or not np.isfinite(eta).all():
+        if eta.ndim != 1 or not len(eta) or not (np.abs(eta) <= LARGEST_ETA).all():
             raise ValueError(
-                f"eta must be a list of finite values of log(kappa), got {self.eta!r}. The default is -6, -4, -2, 0."
+                f"eta must be a list of values of log(kappa) between {-LARGEST_ETA:g} and {LARGEST_ETA:g}, got "
+                f"{self.eta!r}. The default is -6, -4, -2, 0."
             )
         return np.unique(eta)
 

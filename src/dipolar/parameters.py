@@ -9,7 +9,18 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check_choice", "check_exponents", "check_number", "check_share", "count_features"]
+__all__ = [
+    "LARGEST_PRICE",
+    "check_choice",
+    "check_exponents",
+    "check_kappa",
+    "check_number",
+    "check_share",
+    "count_features",
+]
+
+# Prices of losses multiply: with each other, with weights and with covariates.
+LARGEST_PRICE = 1e20
 
 
 def check_number(
@@ -48,6 +59,12 @@ def check_choice(name: str, value: Any, choices: Iterable[Any], *, hint: str = "
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
         raise ValueError(_sentence(f"{name} must be one of {choices}, got {value!r}.", hint))
     return value
+
+
+def check_kappa(value: Any) -> float:
+    """Return the weight of a dipole loss."""
+    hint = "It is exp(eta) in the paper's letters, and eta from -8 to 8 is common."
+    return check_number("kappa", value, low=1 / LARGEST_PRICE, high=LARGEST_PRICE, hint=hint)
 
 
 def check_exponents(exponents: Any) -> tuple[float, float]:

@@ -24,12 +24,19 @@ ACCEPTED_FORMS = (
 # How many offending rows an error message lists.
 ROWS_SHOWN = 5
 
+# Sums and products of times have to stay finite.
+LARGEST_TIME = 1e100
+
+# Times, and differences of times, that are this close, as a share of the largest time, differ by rounding only: months
+# divided by 12 are still on a grid, but no longer exactly.
+TIME_ROUNDING = 2.0**-40
+
 
 @dataclass(frozen=True)
 class Survival:
     """Right-censored outcomes, already checked."""
 
-    time: np.ndarray  # (n_samples,) float64, finite, >= 0
+    time: np.ndarray  # (n_samples,) float64, 0 to LARGEST_TIME; times that differ by rounding are equal
     event: np.ndarray  # (n_samples,) bool, True where the event was seen
 
     def __len__(self) -> int:
@@ -90,7 +97,7 @@ def check_outcome(y: Any, *, require_event: bool = True) -> Survival:
             f"y has no events: all {len(event)} rows are censored, and there is nothing to learn from. "
             "If the event column is coded the other way round, pass 1 - event."
         )
-    return Survival(time, event)
+    return Survival(join_close_times(time), event)
 
 
 def _split_columns(y: Any) -> tuple[Any, Any]:
@@ -193,7 +200,24 @@ def _as_times(time: Any) -> np.ndarray:
     _refuse_rows(np.isnan(values), values, "time", "NaN", "Drop these rows, or impute their times.")
     _refuse_rows(np.isinf(values), values, "time", "infinite (inf)", "Use the last follow-up time and event = 0.")
     _refuse_rows(values < 0, values, "time", "negative", "Times are counted from entry and must be >= 0.")
+    large = values > LARGEST_TIME
+    _refuse_rows(large, values, "time", f"above {LARGEST_TIME:g}", "Use a larger unit of time.")
     return values
+
+
+def join_close_times(time: np.ndarray) -> np.ndarray:
+    """Make times that differ by rounding equal to the smallest of them: 0.1 + 0.2 and 0.3 are one time."""
+    levels = np.sort(time)
+    if len(levels) < 2:
+        return time
+    gap = np.diff(levels)
+    is_rounding = (gap > 0) & (gap <= TIME_ROUNDING * levels[-1])
+    if not is_rounding.any():
+        return time
+    levels = levels[np.concatenate(([True], gap > 0))]
+    first = np.concatenate(([True], np.diff(levels) > TIME_ROUNDING * levels[-1]))
+    starts = levels[first]
+    return starts[np.searchsorted(starts, time, side="right") - 1]
 
 
 def _as_events(event: Any) -> np.ndarray:

@@ -15,8 +15,9 @@ from dipolar.dipoles import Dipoles
 from dipolar.kernels import LinearKernel
 from dipolar.node_svm.plan import NodeSplit, NodeSvm, SvmPlan, snap
 from dipolar.node_svm.reorientation import SplitStatus
+from dipolar.rows import arrange_rows
 from dipolar.threads import one_blas_thread
-from dipolar.validation import check_fit_data, check_predict_data, merge_equal_rows
+from dipolar.validation import check_fit_data, check_predict_data
 
 __all__ = ["DipoleSVM"]
 
@@ -221,16 +222,17 @@ class DipoleSVM(BaseEstimator):
         plan = SvmPlan.of(self)
         X, survival, weight = check_fit_data(self, X, y, sample_weight)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        rows = np.arange(len(X))
+        given = np.arange(len(X))
         if not self._is_precomputed():
-            X, survival, weight, rows = merge_equal_rows(X, survival, weight)
+            rows = arrange_rows(X, survival, weight)
+            X, survival, weight, given = rows.X, rows.survival, rows.weight, rows.first
 
         dipoles = Dipoles(survival, weight, plan.dipole_rule())
         svm = plan.learn(X, weight, rng)
         X = svm.scaled(X)
         with one_blas_thread():
             split = svm.split(X, weight, dipoles, rng)
-        self._keep(svm, split, X, rows)
+        self._keep(svm, split, X, given)
         self.cutoffs_ = dipoles.cutoffs
         return self
 
@@ -247,14 +249,14 @@ class DipoleSVM(BaseEstimator):
     def _is_precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
-    def _keep(self, svm: NodeSvm, split: NodeSplit, X: np.ndarray, rows: np.ndarray) -> None:
+    def _keep(self, svm: NodeSvm, split: NodeSplit, X: np.ndarray, given: np.ndarray) -> None:
         """Assign what a user may look at."""
         solution, factor = split.settled.solution, split.factor
         used, coefficients = factor.expansion(solution.weights)
         self._svm, self._surface = svm, split.surface
         self.margin_ = svm.settings.margin
         self.boundary_ = split.boundary
-        self.support_ = rows[used]
+        self.support_ = given[used]
         self.support_vectors_ = np.empty((0, X.shape[1])) if self._is_precomputed() else X[used]
         self.dual_coef_ = coefficients
         self.intercept_ = split.surface.intercept

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import warnings
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from dipolar._core.logrank import FAMILIES
 from dipolar.node_svm.plan import SvmPlan
 from dipolar.node_svm.reorientation import SplitStatus
 from dipolar.parameters import check_choice, check_exponents, count_features
-from dipolar.survival import Survival
 from dipolar.tree.dipole_splitter import DIPOLE_SCOPES, THRESHOLDS, DipoleSplitter, RootMemory
 from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.logrank_splitter import LogRankSplitter
 from dipolar.tree.splitter import Splitter
-from dipolar.validation import merge_equal_rows
 
 __all__ = ["DipoleSurvivalTree", "LogRankSurvivalTree"]
 
@@ -339,10 +336,6 @@ class DipoleSurvivalTree(BaseSurvivalTree):
         """Share with other trees what does not depend on kappa; used when kappa is tuned."""
         self._memory = memory
         return self
-
-    def _arrange(self, X: np.ndarray, survival: Survival, weight: np.ndarray):
-        """Add up equal rows, so that a weight of 2 and the row twice are the same problem to the last bit."""
-        return merge_equal_rows(X, survival, weight)[:3]
 
     def _make_splitter(self, n_features: int) -> DipoleSplitter:
         check_choice("dipole_scope", self.dipole_scope, DIPOLE_SCOPES, hint="'root' is the paper's.")

@@ -9,10 +9,17 @@ from sklearn.utils.validation import check_array, check_consistent_length, valid
 
 from dipolar.survival import Survival, check_outcome
 
-__all__ = ["check_fit_data", "check_predict_data", "check_sample_weight", "merge_equal_rows"]
+__all__ = ["check_fit_data", "check_predict_data", "check_sample_weight"]
 
 # How many columns with missing values an error message lists.
 COLUMNS_SHOWN = 8
+
+# Squares of covariates, and sums of them, have to stay finite.
+LARGEST_COVARIATE = 1e75
+
+# Weights count rows: their sum has to be exact in floating point, and a product of two must not vanish beside it.
+LARGEST_TOTAL = 2.0**53
+SMALLEST_WEIGHT = 1e-12
 
 
 def check_fit_data(
@@ -30,10 +37,11 @@ def check_fit_data(
     False because row numbers (of folds, say) have to keep their meaning.
     """
     X = validate_data(estimator, X, dtype=np.float64, order="C", ensure_all_finite=False)
-    _require_finite(X, getattr(estimator, "feature_names_in_", None), allow_nan)
+    _require_numbers(X, getattr(estimator, "feature_names_in_", None), allow_nan)
     survival = check_outcome(y, require_event=False)
     check_consistent_length(X, survival.time)
     weight = check_sample_weight(sample_weight, len(X))
+    _require_counts(weight)
 
     seen = weight > 0
     if not seen.any():
@@ -47,7 +55,7 @@ def check_fit_data(
 def check_predict_data(estimator: Any, X: Any, *, allow_nan: bool = False) -> np.ndarray:
     """Check the covariates that a fitted estimator is to predict for."""
     X = validate_data(estimator, X, dtype=np.float64, order="C", ensure_all_finite=False, reset=False)
-    _require_finite(X, getattr(estimator, "feature_names_in_", None), allow_nan)
+    _require_numbers(X, getattr(estimator, "feature_names_in_", None), allow_nan)
     return X
 
 
@@ -73,12 +81,31 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
     return weight
 
 
-def _require_finite(X: np.ndarray, names: Any, allow_nan: bool) -> None:
+def _require_counts(weight: np.ndarray) -> None:
+    """Refuse weights that cannot be summed and multiplied like counts of rows."""
+    faint = np.flatnonzero((weight > 0) & (weight < SMALLEST_WEIGHT))
+    total = weight.sum()
+    if len(faint) or total > LARGEST_TOTAL:
+        fault = f"{weight[faint[0]]:g} in row {faint[0]}" if len(faint) else f"a sum of {total:g}"
+        raise ValueError(
+            f"sample_weight must be 0 or at least {SMALLEST_WEIGHT:g}, and sum to at most {LARGEST_TOTAL:g}, got "
+            f"{fault}. A weight says how often a row counts: multiply all of them by one factor, and set negligible "
+            "ones to 0."
+        )
+
+
+def _require_numbers(X: np.ndarray, names: Any, allow_nan: bool) -> None:
     infinite = np.isinf(X).sum(axis=0)
     if infinite.any():
         raise ValueError(
             f"X contains infinity (inf): {_column_counts(infinite, names)}. "
             "Replace infinite values before fitting or predicting."
+        )
+    large = (np.abs(X) > LARGEST_COVARIATE).sum(axis=0)
+    if large.any():
+        raise ValueError(
+            f"X holds values beyond {LARGEST_COVARIATE:g}: {_column_counts(large, names)}. Use other units, or scale "
+            "these columns, for example with sklearn.preprocessing.RobustScaler."
         )
     missing = np.isnan(X).sum(axis=0)
     if missing.any() and not allow_nan:
@@ -96,23 +123,3 @@ def _column_counts(counts: np.ndarray, names: Any) -> str:
     )
     more = f" and {len(columns) - COLUMNS_SHOWN} more columns" if len(columns) > COLUMNS_SHOWN else ""
     return shown + more
-
-
-def merge_equal_rows(
-    X: np.ndarray, survival: Survival, weight: np.ndarray
-) -> tuple[np.ndarray, Survival, np.ndarray, np.ndarray]:
-    """Sort the rows by outcome and covariates and add up the weights of equal ones.
-
-    The result depends on which rows were seen how often and on nothing else, so neither does a model that is
-    fitted to it: not on their order, nor on whether a row came twice or with a weight of 2. Returns covariates,
-    outcomes, weights, and the number of the (first) row that each came from.
-    """
-    order = np.lexsort((survival.event, survival.time))
-    tied = (np.diff(survival.time[order]) == 0) & (survival.event[order][1:] == survival.event[order][:-1])
-    if not tied.any():
-        return X[order], survival.take(order), weight[order], order
-    order = np.lexsort((*X.T[::-1], survival.event, survival.time))
-    X, survival, weight = X[order], survival.take(order), weight[order]
-    equal = (np.diff(survival.time) == 0) & (survival.event[1:] == survival.event[:-1]) & (X[1:] == X[:-1]).all(axis=1)
-    first = np.flatnonzero(np.concatenate(([True], ~equal)))
-    return X[first], survival.take(first), np.add.reduceat(weight, first), order[first]

@@ -31,7 +31,8 @@ def middle_intercept(scores, by_score, upward, downward, margin):
 
     That sum is piecewise linear and convex in b. Its slope rises by `upward[j]` at b = margin - s_j and by
     `downward[j]` at b = -margin - s_j; `by_score` sorts the scores, so both lists of kinks are sorted as well, and
-    one merge of the two walks along the slope. Both sums of costs have to be positive.
+    one merge of the two walks along the slope. Both sums of costs have to be positive. Every turn of the loop passes a
+    kink, so that it ends whatever the numbers are.
     """
     slope = 0.0
     flat = 0.0
@@ -42,16 +43,16 @@ def middle_intercept(scores, by_score, upward, downward, margin):
     i = len(scores) - 1  # next kink of the upward hinges, highest score first
     k = i  # next kink of the downward hinges
     left_end = np.inf
-    while True:
+    for _ in range(2 * len(scores) + 1):
         while i >= 0 and upward[by_score[i]] <= 0.0:
             i -= 1
         while k >= 0 and downward[by_score[k]] <= 0.0:
             k -= 1
         if i < 0 and k < 0:
-            return left_end  # one side is so light that the slope was flat from the last kink of the other on
+            break  # one side is so light that the slope was flat from the last kink of the other on
         next_up = margin - scores[by_score[i]] if i >= 0 else np.inf
         next_down = -margin - scores[by_score[k]] if k >= 0 else np.inf
-        if next_up <= next_down:
+        if k < 0 or (i >= 0 and next_up <= next_down):
             kink = next_up
             rise = upward[by_score[i]]
             i -= 1
@@ -66,6 +67,7 @@ def middle_intercept(scores, by_score, upward, downward, margin):
             return kink
         if slope >= -flat:
             left_end = kink
+    return left_end
 
 
 @compiled(error_model="numpy", inline="always")

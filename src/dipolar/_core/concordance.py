@@ -50,7 +50,7 @@ def count_pairs(time, event, weight, event_weight, rank, tree, at_rank, counts):
     total = 0.0
     stop = len(time)
     while stop > 0:
-        start = stop
+        start = stop - 1
         while start > 0 and time[start - 1] == time[stop - 1]:
             start -= 1
         # Censored rows of this time outlive its events, so they are in the tree before the events look.

@@ -6,8 +6,8 @@ comparable with a censoring at the same time, censorings first does not.)
 
 Two facts make every pair sum a sweep:
 
-    mixed partners of event i      a suffix of the rows:     time[j] - time[i] >= mixed_cut
-    pure partners of event i       a window of the events:   |time[j] - time[i]| < pure_cut
+    mixed partners of event i      a suffix of the rows:     time[j] - time[i] >= mixed_from
+    pure partners of event i       a window of the events:   |time[j] - time[i]| < pure_below
 
 and inside such a range, the partners on one side of a score are a prefix of the score ranks,
 which a tree of sums answers in O(log n).
@@ -22,6 +22,9 @@ import numpy as np
 from numba.extending import register_jitable
 
 from dipolar._core.compiling import compiled
+
+# Gaps that differ by less than this share of the largest time are equal up to rounding: 7 / 12 - 4 / 12 and 3 / 12.
+GAP_ROUNDING = 2.0**-40
 
 # Sums of n fractional weights, and their differences, are taken as zero below this fraction, times n, of all weight;
 # but never one that a single row may have made.
@@ -86,6 +89,19 @@ def gap_after(time, event, cumulative, target):
         else:
             low, below = outside, weight
     return high
+
+
+@compiled()
+def gap_bounds(pure_cut, mixed_cut, largest_time, is_closed):
+    """Return from where on a gap is mixed and below which it is pure, a gap that is mixed not being pure.
+
+    Both keep away from the gaps that are the cut-off up to rounding: those are mixed if the cut-off is that of mixed
+    dipoles, and pure if `is_closed`, which says whether a gap that equals the pure cut-off is pure.
+    """
+    rounding = GAP_ROUNDING * largest_time
+    mixed_from = mixed_cut - rounding
+    pure_below = pure_cut + rounding if is_closed else pure_cut - rounding
+    return min(pure_below, mixed_from) if mixed_from == mixed_from else pure_below, mixed_from
 
 
 @compiled(inline="always")
@@ -180,7 +196,7 @@ def share_out(row, factor, up_part, total, residue, upward, downward):
 
 
 @compiled(inline="always")
-def orient_earlier(time, event, weight, rank, tree, n_leaves, cut, ties, price, residue, upward, downward):
+def orient_earlier(time, event, weight, rank, tree, n_leaves, mixed_from, ties, price, residue, upward, downward):
     """Add the weights of the earlier members of mixed dipoles; their partners are the rows from `start` on.
 
     The higher score goes up, and in a tie the earlier time if `ties` is 1, not if it is 0. `tree` is empty.
@@ -188,7 +204,7 @@ def orient_earlier(time, event, weight, rank, tree, n_leaves, cut, ties, price, 
     start = len(time)
     total = 0.0
     for i in range(len(time) - 1, -1, -1):
-        while start - 1 > i and time[start - 1] - time[i] >= cut:
+        while start - 1 > i and time[start - 1] - time[i] >= mixed_from:
             start -= 1
             add_weight(tree, n_leaves, rank[start], weight[start])
             total += weight[start]
@@ -199,7 +215,7 @@ def orient_earlier(time, event, weight, rank, tree, n_leaves, cut, ties, price, 
 
 @compiled(inline="always")
 def orient_by_events(
-    time, event, weight, rank, mirror, tree, n_leaves, pure_cut, mixed_cut, ties, pure_price, mixed_price, residue,
+    time, event, weight, rank, mirror, tree, n_leaves, pure_below, mixed_from, ties, pure_price, mixed_price, residue,
     before, too_low, upward, downward,
 ):  # fmt: skip
     """Add the weights of the later members of mixed dipoles, and those of pure dipoles.
@@ -211,15 +227,15 @@ def orient_by_events(
     """
     n = len(time)
     later = 0
-    start = end = 0 if pure_cut > 0.0 else n
+    start = end = 0 if pure_below > 0.0 else n
     total = 0.0
     for k in range(n + 1):  # the tree holds the events before row k, which weigh `total`
-        while later < n and (later <= k or not time[later] - time[k] >= mixed_cut):
+        while later < n and (later <= k or not time[later] - time[k] >= mixed_from):
             if total > 0.0:
                 beaten = weight_below(tree, n_leaves, rank[later] + 1 - ties)
                 share_out(later, mixed_price * weight[later], beaten, total, residue, upward, downward)
             later += 1
-        while end < k and (k == n or time[k] - time[end] >= pure_cut):
+        while end < k and (k == n or time[k] - time[end] >= pure_below):
             if event[end]:
                 others = total - before[end] - weight[end]
                 up_part = others - (weight_below(tree, n_leaves, mirror[end]) - too_low[end])
@@ -228,7 +244,7 @@ def orient_by_events(
             end += 1
         if k == n:
             break
-        while start < n and time[start] - time[k] < pure_cut:
+        while start < n and time[start] - time[k] < pure_below:
             if event[start]:
                 before[start] = total
                 too_low[start] = weight_below(tree, n_leaves, mirror[start])
@@ -240,15 +256,15 @@ def orient_by_events(
 
 @compiled()
 def orient(
-    time, event, weight, level, by_level, pure_cut, mixed_cut, least, pure_price, mixed_price, ranks, windows, trees,
+    time, event, weight, level, by_level, pure_below, mixed_from, least, pure_price, mixed_price, ranks, windows, trees,
     upward, downward,
 ):  # fmt: skip
     """Add to `upward` and `downward` (zeros) the weights of each row under these score levels.
 
-    All arrays are in dipole order. A pair of events is pure below `pure_cut`, any comparable pair is mixed from
-    `mixed_cut` on; a cut-off that is NaN has no dipoles. Levels are whole numbers. A pure pair leans up when the sum of
-    its levels is at least `least`, and the earlier member of a mixed pair goes up when the difference is: 0 or 1,
-    which says what becomes of ties.
+    All arrays are in dipole order. A pair of events is pure if its gap is below `pure_below`, any comparable pair is
+    mixed if it is at least `mixed_from` (see `gap_bounds`); a bound that is NaN has no dipoles. Levels are whole
+    numbers. A pure pair leans up when the sum of its levels is at least `least`, and the earlier member of a mixed pair
+    goes up when the difference is: 0 or 1, which says what becomes of ties.
 
     `ranks` (2, n) of integers and `windows` (2, n) are scratch, and so is `trees` (2, n_tree_nodes(n), SLOTS), which
     comes as zeros.
@@ -265,10 +281,10 @@ def orient(
     n_leaves = (rank_levels(level, by_level, least, rank, mirror) >> BITS) + 1
     ties = 1 - least
     orient_earlier(
-        time, event, weight, rank, trees[0], n_leaves, mixed_cut, ties, mixed_price, residue, upward, downward
+        time, event, weight, rank, trees[0], n_leaves, mixed_from, ties, mixed_price, residue, upward, downward
     )
     orient_by_events(
-        time, event, weight, rank, mirror, trees[1], n_leaves, pure_cut, mixed_cut, ties, pure_price, mixed_price,
+        time, event, weight, rank, mirror, trees[1], n_leaves, pure_below, mixed_from, ties, pure_price, mixed_price,
         residue, windows[0], windows[1], upward, downward,
     )  # fmt: skip
 
@@ -276,10 +292,10 @@ def orient(
     for i in range(n):
         if event[i] and weight[i] > 1.0:
             copies = weight[i] * (weight[i] - 1.0)
-            if mixed_cut <= 0.0:
+            if mixed_from <= 0.0:
                 upward[i] += 0.5 * mixed_price * copies
                 downward[i] += 0.5 * mixed_price * copies
-            elif pure_cut > 0.0 and rank[i] >= mirror[i]:
+            elif pure_below > 0.0 and rank[i] >= mirror[i]:
                 upward[i] += pure_price * copies
-            elif pure_cut > 0.0:
+            elif pure_below > 0.0:
                 downward[i] += pure_price * copies

@@ -351,7 +351,7 @@ def two_sample_logrank(time, event, weight, goes_left):
         # One group of equal times, from the last one backwards.
         start = stop
         deaths = left_deaths = 0.0
-        while start > 0 and time[start - 1] == time[stop - 1]:
+        while start > 0 and (start == stop or time[start - 1] == time[stop - 1]):
             start -= 1
             w = weight[start]
             at_risk += w

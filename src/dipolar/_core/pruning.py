@@ -90,10 +90,12 @@ def cut_weakest_links(left, parent, statistic, n_slots, branch_total, branch_siz
     step = 0
     while branch_size[0] > 0:
         strength = heap[1]
+        top = _weakest(heap, n_slots)
+        if top >= n_nodes or branch_size[top] == 0:
+            return step  # no statistic is a number: there is nothing to compare
         if step == 0 or strength > alphas[step] * (1.0 + TIE):
             step += 1
             alphas[step] = strength
-        top = _weakest(heap, n_slots)
 
         # The whole branch goes: its splits at and below `top` ...
         total, size = branch_total[top], branch_size[top]

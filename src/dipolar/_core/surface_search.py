@@ -19,7 +19,7 @@ import numpy as np
 
 from dipolar._core.certificate import middle_intercept
 from dipolar._core.compiling import compiled
-from dipolar._core.dipoles import SLOTS, gap_after, n_tree_nodes, orient, weight_of_gaps
+from dipolar._core.dipoles import SLOTS, gap_after, gap_bounds, n_tree_nodes, orient, weight_of_gaps
 from dipolar._core.interior_point import N_PAIR_ROWS, gather, interior_point, measure_pairs, measure_surface
 from dipolar._core.logrank import FEATURE, GAIN, LOGRANK, THRESHOLD, best_cut, two_sample_logrank
 from dipolar._core.surfaces import GAUSSIAN, LINEAR, ROOT_TWO, n_coefficients, surface_score
@@ -195,7 +195,7 @@ def _settle(time, event, weight, features, quantiles, prices, kappa, tol, max_re
     surface of the round before is kept and, in the first round, kappa lowered.
     """
     n, rank = features.shape
-    pure_cut, mixed_cut = _find_cutoffs(time, event, weight, quantiles)
+    pure_below, mixed_from = _find_bounds(time, event, weight, quantiles)
     scores, level, flat = np.empty(n), np.empty(n), np.empty(n)
     size = rank + 4 - rank % 4  # for (b, w), a multiple of four
     cost, last, solution, lifted = np.empty(2 * n), np.zeros(2 * n), np.empty(size), np.zeros((size, n))
@@ -205,7 +205,7 @@ def _settle(time, event, weight, features, quantiles, prices, kappa, tol, max_re
     intercept, criterion = 0.0, np.inf
     for _ in range(max_reorientations + 1):
         _fill_levels(scores, level)
-        largest, total = _fill_costs(time, event, weight, level, pure_cut, mixed_cut, prices, cost)
+        largest, total = _fill_costs(time, event, weight, level, pure_below, mixed_from, prices, cost)
         if total == 0.0 or not _replace(last, cost):
             break
         objective = np.inf
@@ -233,8 +233,8 @@ def _settle(time, event, weight, features, quantiles, prices, kappa, tol, max_re
 
 
 @compiled()
-def _find_cutoffs(time, event, weight, quantiles):
-    """Return the time gaps that bound pure and mixed dipoles, as `dipolar.dipoles` does by the text's rule."""
+def _find_bounds(time, event, weight, quantiles):
+    """Return below which gap a pair is pure and from which on it is mixed, as `dipolar.dipoles` by the text's rule."""
     cumulative = np.empty(len(time) + 1)
     cumulative[0] = 0.0
     for i in range(len(time)):
@@ -242,11 +242,11 @@ def _find_cutoffs(time, event, weight, quantiles):
     n_pairs = weight_of_gaps(time, event, cumulative, np.inf)[0]
     pure_cut = gap_after(time, event, cumulative, max(0.0, quantiles[0] * n_pairs - 1.0))
     mixed_cut = gap_after(time, event, cumulative, max(0.0, quantiles[1] * n_pairs - 1.0))
-    return pure_cut, mixed_cut
+    return gap_bounds(pure_cut, mixed_cut, time[-1], False)
 
 
 @compiled()
-def _fill_costs(time, event, weight, level, pure_cut, mixed_cut, prices, cost):
+def _fill_costs(time, event, weight, level, pure_below, mixed_from, prices, cost):
     """Overwrite `cost` with the pulls up and down, scaled to a maximum of 1; return that maximum, and their sum.
 
     Both are zero where nothing pulls one of the two ways.
@@ -255,7 +255,7 @@ def _fill_costs(time, event, weight, level, pure_cut, mixed_cut, prices, cost):
     for k in range(2 * n):
         cost[k] = 0.0
     orient(
-        time, event, weight, level, np.argsort(level), pure_cut, mixed_cut, 0, prices[0], prices[1],
+        time, event, weight, level, np.argsort(level), pure_below, mixed_from, 0, prices[0], prices[1],
         np.empty((2, n), np.int32), np.empty((2, n)), np.zeros((2, n_tree_nodes(n), SLOTS)), cost[:n], cost[n:],
     )  # fmt: skip
     up = down = total = 0.0

@@ -20,11 +20,11 @@ from dipolar.forest.importance import KINDS, importances
 from dipolar.forest.out_of_bag import SCORINGS, OutOfBag
 from dipolar.forest.planting import Planting, Recipe, plant
 from dipolar.forest.record import Forest
-from dipolar.forest.rows import ForestRows, arrange_rows
 from dipolar.forest.summary import ForestSummary, best_summary, default_trees
 from dipolar.parallel import run_tasks
 from dipolar.parameters import check_choice, check_number, check_share
 from dipolar.quantiles import thin_out
+from dipolar.rows import TrainingRows, arrange_rows
 from dipolar.survival import Survival, check_outcome, survival_outcome
 from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.progress import Reporter
@@ -345,7 +345,7 @@ class BaseSurvivalForest(SurvivalModel):
             )
         return n_trees
 
-    def _kept_trees(self, rows: ForestRows) -> tuple:
+    def _kept_trees(self, rows: TrainingRows) -> tuple:
         """Return the trees to keep; set seed and fingerprint, which belong to all trees of a forest."""
         fingerprint = _fingerprint(rows)
         if self.warm_start and hasattr(self, "forest_"):
@@ -359,7 +359,7 @@ class BaseSurvivalForest(SurvivalModel):
         self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
         return ()
 
-    def _planting(self, rows: ForestRows) -> Planting:
+    def _planting(self, rows: TrainingRows) -> Planting:
         recipe = self._recipe(rows.X.shape[1])
         return Planting(recipe, GrowthLimits.of(self), self.seed_, bool(self.bootstrap), self._share(rows.weight.sum()))
 
@@ -392,7 +392,7 @@ class BaseSurvivalForest(SurvivalModel):
         return times
 
     def _predict_out_of_bag(
-        self, planting: Planting, rows: ForestRows, X: np.ndarray, survival: Survival, weight: np.ndarray
+        self, planting: Planting, rows: TrainingRows, X: np.ndarray, survival: Survival, weight: np.ndarray
     ) -> None:
         y = survival_outcome(survival.time, survival.event)
         unseen = OutOfBag(self.forest_, planting, rows, X, y, weight)
@@ -491,7 +491,7 @@ def _area(curves: np.ndarray, times: np.ndarray, horizon: float) -> np.ndarray:
     return widths[0] + curves @ widths[1:]
 
 
-def _fingerprint(rows: ForestRows) -> str:
+def _fingerprint(rows: TrainingRows) -> str:
     digest = blake2b(digest_size=16)
     for array in (rows.X, rows.survival.time, rows.survival.event, rows.weight):
         digest.update(np.ascontiguousarray(array).tobytes())

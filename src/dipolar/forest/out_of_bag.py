@@ -9,10 +9,10 @@ import numpy as np
 
 from dipolar.forest.planting import Planting
 from dipolar.forest.record import CurveSums, Forest, LeafSteps
-from dipolar.forest.rows import ForestRows
 from dipolar.metrics.brier import integrated_brier_score
 from dipolar.metrics.concordance import concordance_index
 from dipolar.metrics.grids import time_grid
+from dipolar.rows import TrainingRows
 
 __all__ = ["SCORINGS", "OutOfBag"]
 
@@ -27,7 +27,7 @@ class OutOfBag:
     forest : Forest
     planting : Planting
         Draws the samples again.
-    rows : ForestRows
+    rows : TrainingRows
         The rows that the samples are of.
     X, y, weight : ndarray
         The same rows as they were given.
@@ -43,7 +43,7 @@ class OutOfBag:
     """
 
     def __init__(
-        self, forest: Forest, planting: Planting, rows: ForestRows, X: np.ndarray, y: np.ndarray, weight: np.ndarray
+        self, forest: Forest, planting: Planting, rows: TrainingRows, X: np.ndarray, y: np.ndarray, weight: np.ndarray
     ) -> None:
         self._forest, self._y, self._weight = forest, y, weight
         self.prepared = forest.prepare(X)
@@ -97,7 +97,7 @@ class OutOfBag:
         return self.brier(self.survival(leaves))
 
 
-def _unseen(planting: Planting, rows: ForestRows, number: int) -> np.ndarray:
+def _unseen(planting: Planting, rows: TrainingRows, number: int) -> np.ndarray:
     """Return the given rows that are not in the sample of a tree."""
     counts, _ = planting.sample(rows.weight, number)
     # A row of weight zero has the number -1 and finds the zero that is appended here: no tree has seen it.

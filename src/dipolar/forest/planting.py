@@ -12,8 +12,8 @@ from joblib import delayed, effective_n_jobs
 
 from dipolar.forest.drawing import draw_rows, tree_generator
 from dipolar.forest.growing import Finder, grow_by_levels
-from dipolar.forest.rows import ForestRows
 from dipolar.parallel import run_tasks
+from dipolar.rows import TrainingRows
 from dipolar.survival import Survival
 from dipolar.tree.record import Tree
 from dipolar.tree.splitter import GrowthLimits
@@ -61,7 +61,7 @@ class Planting:
 
 def plant(
     planting: Planting,
-    rows: ForestRows,
+    rows: TrainingRows,
     numbers: Sequence[int],
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,

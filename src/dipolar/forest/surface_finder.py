@@ -10,6 +10,7 @@ import numpy as np
 from dipolar._core.surface_search import UNCONVERGED, cut_surfaces, settle_surfaces
 from dipolar._core.surfaces import GAUSSIAN, n_coefficients
 from dipolar.forest.drawing import draw_orders
+from dipolar.scaling import mean_and_deviation
 from dipolar.survival import Survival
 from dipolar.tree.drawn_surfaces import DrawnSurfaces
 from dipolar.tree.flat import numbers, offsets
@@ -35,9 +36,7 @@ class SurfaceRecipe:
 
     def prepare(self, X: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return standardised covariates, and mean and scale by which they are."""
-        mean = np.average(X, axis=0, weights=weight)
-        deviation = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
-        scale = np.where(deviation > 0, deviation, 1.0)
+        mean, scale = mean_and_deviation(X, weight)
         return (X - mean) / scale, mean, scale
 
     def finder(

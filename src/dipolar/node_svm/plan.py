@@ -13,10 +13,11 @@ import numpy as np
 
 from dipolar.dipoles import DipoleRule, Dipoles
 from dipolar.factors import Factor, Surface, factorise
-from dipolar.kernels import Kernel, make_kernel
+from dipolar.kernels import LARGEST_SCALE, Kernel, make_kernel
 from dipolar.node_svm.reorientation import Settled, SvmSettings, settle
 from dipolar.parameters import check_number
 from dipolar.quantiles import pairwise_distance_quantile
+from dipolar.scaling import mean_and_deviation, require_spread
 
 __all__ = ["NodeSplit", "NodeSvm", "SvmPlan", "snap"]
 
@@ -71,6 +72,7 @@ class SvmPlan:
         """Fix scale, kernel and margin by the rows of the root."""
         mean, scale = self._find_scale(X, weight)
         X = (X - mean) / scale if self.standardize else X
+        require_spread(X)
         kernel = make_kernel(
             self.kernel, X, weight, degree=self.degree, coef0=self.coef0, gamma=self.gamma, sigma2=self.sigma2
         )
@@ -90,14 +92,12 @@ class SvmPlan:
             return np.zeros(X.shape[1]), np.ones(X.shape[1])
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise ValueError("standardize=True needs covariates, but with kernel='precomputed' X is a kernel matrix.")
-        mean = np.average(X, axis=0, weights=weight)
-        deviation = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
-        return mean, np.where(deviation > 0, deviation, 1.0)
+        return mean_and_deviation(X, weight)
 
     def _find_margin(self, X: np.ndarray, weight: np.ndarray, rng: np.random.Generator) -> float:
         if isinstance(self.margin, str) and self.margin == "auto":
             return pairwise_distance_quantile(X, weight, self.margin_quantile, rng)
-        return check_number("margin", self.margin, above=0, hint="Or pass 'auto'.")
+        return check_number("margin", self.margin, low=1 / LARGEST_SCALE, high=LARGEST_SCALE, hint="Or pass 'auto'.")
 
 
 @dataclass(frozen=True)

@@ -100,6 +100,9 @@ def finish(
     """
     upward, downward, kappa, margin = problem.upward, problem.downward, problem.kappa, problem.margin
     scores = problem.features @ weights
+    if not np.isfinite(scores).all():  # numbers have overflowed: a flat surface, whose certificate says how bad it is
+        weights, scores = np.zeros_like(weights), np.zeros_like(scores)
+        mu_up, mu_down = np.zeros_like(mu_up), np.zeros_like(mu_down)
     net = np.empty(len(scores))
     by_score = np.argsort(scores)
     intercept, loss, sum_of_mu = certify(by_score, upward, downward, kappa, margin, mu_up, mu_down, scores, net)
@@ -110,7 +113,8 @@ def finish(
         sum_of_mu = feasible_net(*_project(problem, weights, mu_up, mu_down), upward, downward, kappa, projected)
         value = _dual_value(problem, projected, sum_of_mu)
         net, dual = (projected, value) if value > dual else (net, dual)
-    status = SolverStatus.OPTIMAL if primal - dual <= tol * primal else SolverStatus.INACCURATE
+    is_proven = math.isfinite(primal) and primal - dual <= tol * primal
+    status = SolverStatus.OPTIMAL if is_proven else SolverStatus.INACCURATE
     return NodeSolution(weights, intercept, scores, net, primal, dual, iterations, status)
 
 

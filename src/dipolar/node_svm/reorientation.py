@@ -15,7 +15,7 @@ import numpy as np
 from dipolar.dipoles import Dipoles
 from dipolar.node_svm.problem import NodeProblem, NodeSolution, SolverStatus, least_value, node_criterion
 from dipolar.node_svm.solvers import SOLVERS, solve
-from dipolar.parameters import check_choice, check_number
+from dipolar.parameters import check_choice, check_kappa, check_number
 from dipolar.quantiles import weighted_quantile
 
 __all__ = ["Settled", "SplitStatus", "SvmSettings", "best_optimum", "settle"]
@@ -62,10 +62,10 @@ class SvmSettings:
     max_reorientations: int = 250
 
     def __post_init__(self) -> None:
-        check_number("kappa", self.kappa, above=0, hint="It is exp(eta) in the paper's letters.")
+        check_kappa(self.kappa)
         check_number("tol", self.tol, low=0)
         check_number("solver_tol", self.solver_tol, above=0, high=1)
-        check_number("max_reorientations", self.max_reorientations, low=0)
+        check_number("max_reorientations", self.max_reorientations, low=0, whole=True)
         check_choice("init", self.init, INITS)
         check_choice("solver", self.solver, SOLVERS)
 

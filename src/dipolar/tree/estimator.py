@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dipolar.curves import check_unreached
 from dipolar.parameters import check_choice, check_number, check_share
+from dipolar.rows import arrange_rows
 from dipolar.survival import Survival
 from dipolar.threads import one_blas_thread
 from dipolar.tree.frame import node_frame
@@ -69,7 +70,8 @@ class BaseSurvivalTree(SurvivalModel):
         self
         """
         X, survival, weight = check_fit_data(self, X, y, sample_weight, allow_nan=self._allow_nan)
-        X, survival, weight = self._arrange(X, survival, weight)
+        rows = arrange_rows(X, survival, weight)
+        X, survival, weight = rows.X, rows.survival, rows.weight
         limits, rule = GrowthLimits.of(self), self._pruning_rule()
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         report = Reporter(self.verbose)
@@ -280,12 +282,6 @@ class BaseSurvivalTree(SurvivalModel):
     def _make_splitter(self, n_features: int) -> Splitter:
         """Return a splitter with this estimator's settings."""
         raise NotImplementedError
-
-    def _arrange(
-        self, X: np.ndarray, survival: Survival, weight: np.ndarray
-    ) -> tuple[np.ndarray, Survival, np.ndarray]:
-        """Bring the training rows into the form that the splitter wants."""
-        return X, survival, weight
 
     def _warn_about(self, splitter: Splitter) -> None:
         """Turn what the splitter counted while growing into at most one warning."""

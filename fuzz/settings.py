@@ -1,0 +1,128 @@
+"""Parameters of estimators: ordinary values, extreme ones that are allowed, and now and then a wrong one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from fuzz.draw import Draw
+
+__all__ = ["CV", "DIPOLE_FOREST", "DIPOLE_TREE", "LOGRANK_FOREST", "LOGRANK_TREE", "SVM", "draw_settings"]
+
+Table = Mapping[str, tuple[tuple[Any, ...], tuple[Any, ...]]]
+
+# What no parameter should choke on.
+WRONG = (None, -1, 0, 1.5, True, float("nan"), float("inf"), 10**400, "nonsense", [], {"a": 1}, np.ones(2), object)
+
+# Shares of the cases: how often a parameter is not left at its default, and how often one of them is wrong.
+GIVEN, MISTAKEN = 0.3, 0.04
+
+
+def inner_product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """A kernel that is passed as a function."""
+    return np.clip(A, -1e100, 1e100) @ np.clip(B, -1e100, 1e100).T + 1.0
+
+
+def broken_kernel(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """A kernel that a user got wrong."""
+    return np.full((len(A), len(B)), np.nan)
+
+
+DIPOLES: Table = {
+    "pure_quantile": ((0.25, 0.5), (0.0, 1e-12, 0.99)),
+    "mixed_quantile": ((0.75, 0.6), (1.0, 1e-9, 0.999999)),
+    "pure_weight": ((1.0, 0.1), (0.0, 1e-300, 1e12, 1e308)),
+    "mixed_weight": ((1.0, 2.0), (0.0, 1e-300, 1e12, 1e308)),
+}
+SVM: Table = DIPOLES | {
+    "kernel": (
+        ("linear", "quadratic", "polynomial", "rbf", "laplacian", "sigmoid", inner_product),
+        ("gaussian", "poly", "precomputed", broken_kernel),
+    ),
+    "kappa": ((0.01, 1.0, 100.0), (1e-12, 1e-6, 1e6, 1e12, 1e-300, 1e300)),
+    "gamma": ((None, None, 0.5), (1e-300, 1e-12, 1e12, 1e300)),
+    "degree": ((1, 2, 3), (4, 5, 6)),
+    "coef0": ((0.0, 0.5, 1.0, 10.0), (1e-300, 1e10, 1e300)),
+    "sigma2": ((None, None, 2.0), (1e-300, 1e-12, 1e12, 1e300)),
+    "cutoff_rule": (("text", "scripts"), ()),
+    "margin": (("auto", 1.0), (1e-300, 1e-12, 1e12, 1e300)),
+    "margin_quantile": ((0.23, 0.5), (0.0, 1.0, 1e-12)),
+    "standardize": ((True, False), ()),
+    "init": (("median", "quartile", "positive"), ()),
+    "solver": (("interior_point",) * 9 + ("osqp",), ()),
+    "tol": ((0.01, 1e-3), (1e-12, 0.99, 1e-300)),
+    "solver_tol": ((1e-6, 1e-2), (1e-12, 1.0, 1e-300)),
+    "max_reorientations": ((0, 1, 5, 250), ()),
+    "factor_tol": ((1e-4, 1e-2), (0.0, 1.0, 1e-16)),
+    "max_rank": ((500, 16), (1, 2, None)),
+    "random_state": ((0, 1), (None,)),
+}
+LIMITS: Table = {
+    "max_depth": ((None, 3), (1, 1000)),
+    "max_leaf_nodes": ((None, 4), (2, 10**9)),
+    "min_samples_split": ((6, 20), (2, 2.5, 1e6, 1e300)),
+    "min_samples_leaf": ((1, 3, 10), (1.5, 1e6, 1e300)),
+    "min_events_leaf": ((0, 2), (0.5, 1e6)),
+    "min_logrank": ((0.0, 3.84), (1e-300, 1e6, 1e300)),
+}
+PRUNING: Table = {
+    "pruning": ((None, "fixed", "validation", "bootstrap"), ()),
+    "alpha": ((4.0, 2.0), (0.0, 1e-300, 1e6, 1e300)),
+    "n_bootstraps": ((1, 2, 5), ()),
+    "validation_fraction": ((0.3, 0.5), (1e-9, 0.999999)),
+    "random_state": ((0, 1), (None,)),
+}
+FAMILIES: Table = {
+    "criterion": (("logrank", "gehan", "tarone-ware", "fleming-harrington", "exponential"), ()),
+    "fleming_harrington": (((1.0, 0.0), (0.5, 1.0)), ((0.0, 0.0), (1e-300, 1e300), (100.0, 100.0))),
+}
+MAX_FEATURES = ((None, "sqrt", "log2", 0.5), (1, 1e-9, 1.0))
+LOGRANK_TREE: Table = FAMILIES | LIMITS | PRUNING | {"max_features": MAX_FEATURES}
+DIPOLE_TREE: Table = (
+    SVM | LIMITS | PRUNING | {"dipole_scope": (("root", "node"), ()), "threshold": (("svm", "logrank"), ())}
+)
+FOREST: Table = LIMITS | {
+    "n_estimators": ((1, 3, 8), ()),
+    "max_features": MAX_FEATURES,
+    "bootstrap": ((True, False), ()),
+    "max_samples": ((None, 0.5), (1, 1e-9, 1.0)),
+    "time_grid": ((None, 10), (1, 10**6, (1.0, 2.0, 5.0), (0.0,), (1e-300, 1e300), (5.0, 1.0, 1.0))),
+    "oob_score": ((True, False), ()),
+    "random_state": ((0, 1), (None,)),
+}
+LOGRANK_FOREST: Table = FOREST | FAMILIES
+DIPOLE_FOREST: Table = (
+    FOREST
+    | DIPOLES
+    | {
+        "kernel": (("linear", "quadratic", "rbf", ("linear", "quadratic", "rbf")), (("rbf",), ["linear", "rbf"])),
+        "kappa": ((1.0, 100.0), (1e-12, 1e12, 1e-300, 1e300)),
+        "threshold": (("logrank", "svm"), ()),
+        "max_reorientations": ((0, 1, 5), (50,)),
+        "max_node_samples": ((256, 20), (2, 3, 10**6)),
+        "solver_tol": ((1e-2, 1e-4), (1e-12, 1.0)),
+    }
+)
+CV: Table = {
+    "kernel": (("linear", ("linear", "rbf"), "quadratic"), (inner_product,)),
+    "eta": (((0.0,), (-4.0, 0.0)), ((-700.0, 700.0), (-30.0, 30.0), (1e300,))),
+    "max_depth": (("auto", (1, 2), None), (1, (1000, 1))),
+    "param_grid": ((None, {"mixed_quantile": [0.6, 0.75]}), ({"pruning": ["fixed", None]}, {})),
+    "cv": ((2, 3), (5,)),
+    "scoring": (("concordance", "neg_ibs", ("concordance_ipcw", "auc")), ("concordance_paper", "neg_ibs_authors")),
+    "one_standard_error": ((True, False), ()),
+    "random_state": ((0, 1), (None,)),
+}
+
+
+def draw_settings(draw: Draw, table: Table, **fixed: Any) -> dict[str, Any]:
+    """Return parameters; those in `fixed` are given unless another value is drawn."""
+    settings = dict(fixed)
+    for name, (ordinary, wild) in table.items():
+        if draw.chance(0.9 if name in ("kernel", "pruning", "criterion") else GIVEN):
+            settings[name] = draw.ordinary_or_wild(ordinary, wild)
+    if not draw.is_tame and draw.chance(MISTAKEN):
+        settings[draw.note("mistaken", draw.one_of(list(table)))] = draw.one_of(WRONG)
+    return draw.note("settings", settings)
