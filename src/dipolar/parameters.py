@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "LARGEST_PRICE",
+    "LARGEST_WEIGHT",
     "check_choice",
     "check_exponents",
     "check_kappa",
@@ -19,8 +19,8 @@ __all__ = [
     "count_features",
 ]
 
-# Prices of losses multiply: with each other, with weights and with covariates.
-LARGEST_PRICE = 1e20
+# Weights of losses multiply: with each other, with those of rows and with covariates.
+LARGEST_WEIGHT = 1e20
 
 
 def check_number(
@@ -64,7 +64,7 @@ def check_choice(name: str, value: Any, choices: Iterable[Any], *, hint: str = "
 def check_kappa(value: Any) -> float:
     """Return the weight of a dipole loss."""
     hint = "It is exp(eta) in the paper's letters, and eta from -8 to 8 is common."
-    return check_number("kappa", value, low=1 / LARGEST_PRICE, high=LARGEST_PRICE, hint=hint)
+    return check_number("kappa", value, low=1 / LARGEST_WEIGHT, high=LARGEST_WEIGHT, hint=hint)
 
 
 def check_exponents(exponents: Any) -> tuple[float, float]:

@@ -13,7 +13,7 @@ __all__ = ["TrainingRows", "arrange_rows"]
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """Distinct rows sorted by time, events first among equal times; a weight counts how often a row was seen."""
+    """Distinct rows sorted by time, in dipole order among equal times; a weight counts how often a row was seen."""
 
     X: np.ndarray  # (n_rows, n_features) float64, C-contiguous
     survival: Survival
@@ -22,7 +22,9 @@ class TrainingRows:
     number: np.ndarray  # (n_samples,) int64, which of these rows each given row is; -1 for rows of weight zero
 
 
-def arrange_rows(X: np.ndarray, survival: Survival, weight: np.ndarray, *, merge: bool = True) -> TrainingRows:
+def arrange_rows(
+    X: np.ndarray, survival: Survival, weight: np.ndarray, *, merge: bool = True, events_first: bool = True
+) -> TrainingRows:
     """Sort the rows by outcome and covariates and, if they may be merged, add up the weights of equal ones.
 
     What is learnt then depends on which rows were seen how often and on nothing else: not on their order, nor on
@@ -30,10 +32,11 @@ def arrange_rows(X: np.ndarray, survival: Survival, weight: np.ndarray, *, merge
     """
     given = np.flatnonzero(weight > 0)
     time, event = survival.time[given], survival.event[given]
-    order = np.lexsort((~event, time))
+    late = ~event if events_first else event
+    order = np.lexsort((late, time))
     tied = (np.diff(time[order]) == 0) & (event[order][1:] == event[order][:-1])
     if tied.any():
-        order = np.lexsort((*X[given].T[::-1], ~event, time))
+        order = np.lexsort((*X[given].T[::-1], late, time))
     rows = given[order]
     is_first = np.ones(len(rows), dtype=bool)
     if merge and tied.any():

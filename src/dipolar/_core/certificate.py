@@ -12,7 +12,7 @@ def certify(by_score, upward, downward, kappa, margin, mu_up, mu_down, scores, n
     """Give a surface its intercept and dual variables their feasibility.
 
     `scores` come without an intercept and leave with it; `net` is overwritten with feasible mu+ - mu-. Returns the
-    intercept, the sum of the hinges, and the sum of the feasible dual variables.
+    intercept, the loss (kappa times the sum of the hinges), and margin times the sum of the feasible dual variables.
     """
     intercept = middle_intercept(scores, by_score, upward, downward, margin)
     loss = 0.0
@@ -22,7 +22,7 @@ def certify(by_score, upward, downward, kappa, margin, mu_up, mu_down, scores, n
             loss += upward[j] * (margin - scores[j])
         if scores[j] > -margin:
             loss += downward[j] * (margin + scores[j])
-    return intercept, loss, feasible_net(mu_up, mu_down, upward, downward, kappa, net)
+    return intercept, kappa * loss, margin * feasible_net(mu_up, mu_down, upward, downward, kappa, net)
 
 
 @compiled(error_model="numpy", inline="always")

@@ -92,16 +92,61 @@ def gap_after(time, event, cumulative, target):
 
 
 @compiled()
-def gap_bounds(pure_cut, mixed_cut, largest_time, is_closed):
-    """Return from where on a gap is mixed and below which it is pure, a gap that is mixed not being pure.
+def find_cutoffs(time, event, weight, pure_quantile, mixed_quantile, is_scripts):
+    """Return the exact pure and mixed cut-offs of the time gaps of all comparable pairs; NaN where there is no pair.
+
+    By the text they are order statistics number floor(quantile * n_pairs), at least the first; by the scripts
+    interpolated quantiles (R's type 7).
+    """
+    cumulative = np.empty(len(time) + 1)
+    cumulative[0] = 0.0
+    for i in range(len(time)):
+        cumulative[i + 1] = cumulative[i] + weight[i]
+    n_pairs = weight_of_gaps(time, event, cumulative, np.inf)[0]
+    cutoffs = np.empty(2)
+    for k in range(2):
+        quantile = pure_quantile if k == 0 else mixed_quantile
+        if is_scripts:
+            position = max(0.0, quantile * (n_pairs - 1.0))
+            lower = gap_after(time, event, cumulative, position)
+            upper = gap_after(time, event, cumulative, max(0.0, min(position + 1.0, n_pairs - 0.5)))
+            cutoffs[k] = lower + (position - np.floor(position)) * (upper - lower)
+        else:
+            cutoffs[k] = gap_after(time, event, cumulative, max(0.0, quantile * n_pairs - 1.0))
+    return cutoffs[0], cutoffs[1]
+
+
+@compiled()
+def gap_bounds(pure_cut, mixed_cut, largest_time, is_scripts):
+    """Return below which gap two events are a pure pair and from which on a pair is mixed, and then it is not pure.
 
     Both keep away from the gaps that are the cut-off up to rounding: those are mixed if the cut-off is that of mixed
-    dipoles, and pure if `is_closed`, which says whether a gap that equals the pure cut-off is pure.
+    dipoles, and pure by the scripts' rule alone, which has <= for the text's <.
     """
     rounding = GAP_ROUNDING * largest_time
     mixed_from = mixed_cut - rounding
-    pure_below = pure_cut + rounding if is_closed else pure_cut - rounding
+    pure_below = pure_cut + rounding if is_scripts else pure_cut - rounding
     return min(pure_below, mixed_from) if mixed_from == mixed_from else pure_below, mixed_from
+
+
+@compiled()
+def find_bounds(time, event, weight, rules):
+    """Return the bounds (pure_below, mixed_from) that the rules give, or those of these rows."""
+    if rules.is_bounded:
+        return rules.pure_below, rules.mixed_from
+    pure, mixed = find_cutoffs(
+        time, event, weight, rules.pure_quantile, rules.mixed_quantile, rules.is_scripts
+    )  # fmt: skip
+    return gap_bounds(pure, mixed, time[-1], rules.is_scripts)
+
+
+@compiled()
+def has_mixed_dipoles(time, event, bounds):
+    """Whether a single pair of rows ought to part."""
+    for i in range(len(time) - 1):
+        if event[i]:
+            return time[-1] - time[i] >= bounds[1]
+    return False
 
 
 @compiled(inline="always")
@@ -196,7 +241,7 @@ def share_out(row, factor, up_part, total, residue, upward, downward):
 
 
 @compiled(inline="always")
-def orient_earlier(time, event, weight, rank, tree, n_leaves, mixed_from, ties, price, residue, upward, downward):
+def orient_earlier(time, event, weight, rank, tree, n_leaves, mixed_from, ties, residue, upward, downward):
     """Add the weights of the earlier members of mixed dipoles; their partners are the rows from `start` on.
 
     The higher score goes up, and in a tie the earlier time if `ties` is 1, not if it is 0. `tree` is empty.
@@ -210,13 +255,13 @@ def orient_earlier(time, event, weight, rank, tree, n_leaves, mixed_from, ties, 
             total += weight[start]
         if event[i] and total > 0.0:
             beaten = weight_below(tree, n_leaves, rank[i] + ties)
-            share_out(i, price * weight[i], beaten, total, residue, upward, downward)
+            share_out(i, weight[i], beaten, total, residue, upward, downward)
 
 
 @compiled(inline="always")
 def orient_by_events(
-    time, event, weight, rank, mirror, tree, n_leaves, pure_below, mixed_from, ties, pure_price, mixed_price, residue,
-    before, too_low, upward, downward,
+    time, event, weight, rank, mirror, tree, n_leaves, pure_below, mixed_from, ties, pure_weight, residue, before,
+    too_low, upward, downward,
 ):  # fmt: skip
     """Add the weights of the later members of mixed dipoles, and those of pure dipoles.
 
@@ -233,14 +278,14 @@ def orient_by_events(
         while later < n and (later <= k or not time[later] - time[k] >= mixed_from):
             if total > 0.0:
                 beaten = weight_below(tree, n_leaves, rank[later] + 1 - ties)
-                share_out(later, mixed_price * weight[later], beaten, total, residue, upward, downward)
+                share_out(later, weight[later], beaten, total, residue, upward, downward)
             later += 1
         while end < k and (k == n or time[k] - time[end] >= pure_below):
             if event[end]:
                 others = total - before[end] - weight[end]
                 up_part = others - (weight_below(tree, n_leaves, mirror[end]) - too_low[end])
                 up_part += weight[end] if rank[end] < mirror[end] else 0.0  # the row is itself among the too low ones
-                share_out(end, pure_price * weight[end], up_part, others, residue, upward, downward)
+                share_out(end, pure_weight * weight[end], up_part, others, residue, upward, downward)
             end += 1
         if k == n:
             break
@@ -255,21 +300,19 @@ def orient_by_events(
 
 
 @compiled()
-def orient(
-    time, event, weight, level, by_level, pure_below, mixed_from, least, pure_price, mixed_price, ranks, windows, trees,
-    upward, downward,
-):  # fmt: skip
+def orient_rows(time, event, weight, level, bounds, pure_weight, is_scripts, upward, downward):
     """Add to `upward` and `downward` (zeros) the weights of each row under these score levels.
 
-    All arrays are in dipole order. A pair of events is pure if its gap is below `pure_below`, any comparable pair is
-    mixed if it is at least `mixed_from` (see `gap_bounds`); a bound that is NaN has no dipoles. Levels are whole
-    numbers. A pure pair leans up when the sum of its levels is at least `least`, and the earlier member of a mixed pair
-    goes up when the difference is: 0 or 1, which says what becomes of ties.
-
-    `ranks` (2, n) of integers and `windows` (2, n) are scratch, and so is `trees` (2, n_tree_nodes(n), SLOTS), which
-    comes as zeros.
+    All arrays are in dipole order. A pair of events is pure if its gap is below the first of the bounds, any comparable
+    pair is mixed if it is at least the second (see `gap_bounds`); a bound that is NaN has no dipoles. Levels are whole
+    numbers. A pure pair leans up when the sum of its levels is not negative, and the earlier member of a mixed pair
+    goes up when the difference is not; by the scripts' rule both have to be positive.
     """
     n = len(time)
+    pure_below, mixed_from = bounds
+    least = 1 if is_scripts else 0
+    ranks, windows, trees = np.empty((2, n), np.int32), np.empty((2, n)), np.zeros((2, n_tree_nodes(n), SLOTS))
+    by_level = np.argsort(level)
     total = 0.0
     smallest = np.inf
     for i in range(n):
@@ -281,11 +324,11 @@ def orient(
     n_leaves = (rank_levels(level, by_level, least, rank, mirror) >> BITS) + 1
     ties = 1 - least
     orient_earlier(
-        time, event, weight, rank, trees[0], n_leaves, mixed_from, ties, mixed_price, residue, upward, downward
+        time, event, weight, rank, trees[0], n_leaves, mixed_from, ties, residue, upward, downward
     )
     orient_by_events(
-        time, event, weight, rank, mirror, trees[1], n_leaves, pure_below, mixed_from, ties, pure_price, mixed_price,
-        residue, windows[0], windows[1], upward, downward,
+        time, event, weight, rank, mirror, trees[1], n_leaves, pure_below, mixed_from, ties, pure_weight, residue,
+        windows[0], windows[1], upward, downward,
     )  # fmt: skip
 
     # The pairs among the copies of a row.
@@ -293,9 +336,9 @@ def orient(
         if event[i] and weight[i] > 1.0:
             copies = weight[i] * (weight[i] - 1.0)
             if mixed_from <= 0.0:
-                upward[i] += 0.5 * mixed_price * copies
-                downward[i] += 0.5 * mixed_price * copies
+                upward[i] += 0.5 * copies
+                downward[i] += 0.5 * copies
             elif pure_below > 0.0 and rank[i] >= mirror[i]:
-                upward[i] += pure_price * copies
+                upward[i] += pure_weight * copies
             elif pure_below > 0.0:
-                downward[i] += pure_price * copies
+                downward[i] += pure_weight * copies

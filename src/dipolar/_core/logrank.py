@@ -81,17 +81,21 @@ def _family_weight(family, at_risk, survival_before, rho, gamma):
 def _fill_terms(rows, time, event, weight, family, rho, gamma, position, residual, spread, grid):
     """Overwrite `position`, `residual` and `spread` of the node's rows; return the number of event times.
 
-    `rows` are sorted by time, events first among equal times. `grid` is scratch; its row 0 ends as the prefix
+    `rows` are sorted by time, in any order among equal times. `grid` is scratch; its row 0 ends as the prefix
     sums of v_k / Y_k^2, which is what the Fenwick tree is loaded with.
     """
     n_times = 0
-    last = -1.0
-    for i in range(len(rows)):
-        row = rows[i]
-        if event[row] and time[row] != last:
-            n_times += 1
-            last = time[row]
-        position[row] = n_times
+    first = 0
+    for i in range(1, len(rows) + 1):
+        if i < len(rows) and time[rows[i]] == time[rows[first]]:
+            continue
+        seen = False
+        for k in range(first, i):  # a group of equal times
+            seen = seen or event[rows[k]]
+        n_times += 1 if seen else 0
+        for k in range(first, i):
+            position[rows[k]] = n_times
+        first = i
 
     curvature, at_risk, deaths, hazard, share = grid[0], grid[1], grid[2], grid[3], grid[4]
     for k in range(n_times + 1):
@@ -269,7 +273,7 @@ def best_cut(
         Covariates, one row per feature; NaN where missing.
     orders : int32 array (n_features + 1, n)
         `orders[f, start:stop]` are the rows of the node sorted by feature f, missing ones last; the last row
-        sorts them by time, events first among equal times.
+        sorts them by time, in any order among equal times.
     start, stop : int
         The node's slice.
     features : int64 array

@@ -33,7 +33,7 @@ from dipolar.tree.splitter import GrowthLimits
 from dipolar.tree.survival_model import SurvivalModel
 from dipolar.validation import check_fit_data, check_sample_weight
 
-__all__ = ["BaseSurvivalForest"]
+__all__ = ["BaseSurvivalForest", "shared_parameters"]
 
 # Cells of a table of curves that are computed at once: 16 MB.
 BLOCK_CELLS = 1 << 21
@@ -496,3 +496,9 @@ def _fingerprint(rows: TrainingRows) -> str:
     for array in (rows.X, rows.survival.time, rows.survival.event, rows.weight):
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
+
+
+def shared_parameters(forest: BaseSurvivalForest, tree: type[BaseSurvivalTree]) -> dict[str, Any]:
+    """Return the parameters of a forest that a tree has as well."""
+    known = tree().get_params()
+    return {name: value for name, value in forest.get_params(deep=False).items() if name in known}

@@ -20,7 +20,7 @@ import numpy as np
 
 from dipolar._core.certificate import certify, feasible_net, middle_intercept
 
-__all__ = ["NodeProblem", "NodeSolution", "SolverStatus", "finish", "least_value", "node_criterion"]
+__all__ = ["NodeProblem", "NodeSolution", "SolverStatus", "finish", "node_criterion"]
 
 
 # Rounds of the projection that mends a dual solution; each gains a few digits until rounding is reached.
@@ -75,16 +75,6 @@ def node_criterion(problem: NodeProblem, weights: np.ndarray, scores: np.ndarray
     return float(0.5 * weights @ weights + problem.kappa * (problem.upward @ above + problem.downward @ below))
 
 
-def least_value(problem: NodeProblem) -> float:
-    """A lower bound of the optimum that costs next to nothing.
-
-    A row that is pulled both ways pays at least 2 margin min(upward, downward) wherever its score is. (It is the dual
-    value of mu+ = mu- = kappa min(upward, downward).) The more flexible the kernel and the larger kappa, the closer the
-    optimum comes to the sum of these.
-    """
-    return 2.0 * problem.margin * problem.kappa * float(np.minimum(problem.upward, problem.downward).sum())
-
-
 def finish(
     problem: NodeProblem,
     weights: np.ndarray,
@@ -105,13 +95,13 @@ def finish(
         mu_up, mu_down = np.zeros_like(mu_up), np.zeros_like(mu_down)
     net = np.empty(len(scores))
     by_score = np.argsort(scores)
-    intercept, loss, sum_of_mu = certify(by_score, upward, downward, kappa, margin, mu_up, mu_down, scores, net)
-    primal = float(0.5 * weights @ weights + kappa * loss)
-    dual = _dual_value(problem, net, sum_of_mu)
+    intercept, loss, gain = certify(by_score, upward, downward, kappa, margin, mu_up, mu_down, scores, net)
+    primal = float(0.5 * weights @ weights + loss)
+    dual = _dual_value(problem, net, gain)
     if mend and primal - dual > tol * primal:
         projected = np.empty(len(scores))
         sum_of_mu = feasible_net(*_project(problem, weights, mu_up, mu_down), upward, downward, kappa, projected)
-        value = _dual_value(problem, projected, sum_of_mu)
+        value = _dual_value(problem, projected, margin * sum_of_mu)
         net, dual = (projected, value) if value > dual else (net, dual)
     is_proven = math.isfinite(primal) and primal - dual <= tol * primal
     status = SolverStatus.OPTIMAL if is_proven else SolverStatus.INACCURATE
@@ -135,10 +125,10 @@ def degenerate_solution(problem: NodeProblem) -> NodeSolution | None:
     return NodeSolution(np.zeros(rank), float(intercept), scores, np.zeros(n), value, value, 0, status)
 
 
-def _dual_value(problem: NodeProblem, net: np.ndarray, sum_of_mu: float) -> float:
-    """The dual value of feasible variables: a lower bound of the optimum."""
+def _dual_value(problem: NodeProblem, net: np.ndarray, gain: float) -> float:
+    """The dual value of feasible variables, whose sum times the margin is `gain`: a lower bound of the optimum."""
     reach = net @ problem.features
-    return float(problem.margin * sum_of_mu - 0.5 * reach @ reach)
+    return float(gain - 0.5 * reach @ reach)
 
 
 def _project(

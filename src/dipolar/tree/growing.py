@@ -1,203 +1,197 @@
-"""Growing: ask the splitter for one node after the other, without recursion, and freeze what came out."""
+"""Growing a tree, all nodes of a level at once.
+
+A tree has many small nodes, and a call from Python for each of them would cost more than the search itself. Here a call
+finds the splits of all new nodes, and another one divides the rows of all nodes that are split. With a limit on the
+number of leaves one node is split at a time, the one with the largest gain first.
+"""
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from dipolar._core.growth import divide_nodes
 from dipolar.curves import tabulate
+from dipolar.rows import TrainingRows
 from dipolar.survival import Survival
+from dipolar.tree.limits import GrowthLimits
 from dipolar.tree.record import NODE_FIELDS, Tree
-from dipolar.tree.splitter import GrowthLimits, NodeRows, Split, Splitter
+from dipolar.tree.splits import Splits
 
-__all__ = ["grow_tree"]
-
-# Fractional weights that are summed in another order may miss a limit by this much.
-ROUNDING = 1e-9
+__all__ = ["Finder", "Splitter", "grow_tree"]
 
 
-@dataclass
+class Splitter(Protocol):
+    """How the nodes of trees are split; small, and sent to every worker."""
+
+    #: Whether events come first among rows of equal times, or censorings.
+    events_first: bool
+
+    def check(self) -> None:
+        """Raise ValueError if a parameter is wrong."""
+        ...
+
+    def prepare(self, rows: TrainingRows, rng: np.random.Generator) -> tuple[Any, ...]:
+        """Return what all trees on these rows, or on samples of them, share; it is sent to every worker once."""
+        ...
+
+    def finder(
+        self, survival: Survival, weight: np.ndarray, limits: GrowthLimits, rng: np.random.Generator, *prepared: Any
+    ) -> Finder:
+        """Return what finds the splits of the tree of one sample: how often each row is in it is its weight."""
+        ...
+
+
+class Finder(Protocol):
+    """What growing asks of whoever finds the splits of one tree."""
+
+    #: (n_lines, n_sampled) int32, the rows of the sample; the last line in time order. Nodes own slices of all lines.
+    orders: np.ndarray
+    #: (n,) bool, marked for the rows of every node whose split has been found.
+    goes_left: np.ndarray
+    #: In how many nodes a problem was not solved to its tolerance.
+    n_unconverged: int
+
+    def find(self, start: np.ndarray, stop: np.ndarray, parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Find the splits of some nodes; return their gains, 0 where there is none, and log-rank statistics.
+
+        The finder keeps what it found, numbered in the order of all calls; `parent` are the numbers of what it found
+        for the parents, -1 for the root.
+        """
+        ...
+
+    def freeze(self, found: np.ndarray) -> Splits:
+        """Return the record of the splits, given the number of the find of every node (-1 in leaves)."""
+        ...
+
+
 class _Nodes:
-    """The growing tree: one list per field of the record, and what only growing needs."""
+    """The growing tree: room for as many nodes as there can be."""
 
-    left: list[int] = field(default_factory=list)
-    parent: list[int] = field(default_factory=list)
-    depth: list[int] = field(default_factory=list)
-    n_samples: list[float] = field(default_factory=list)
-    n_events: list[float] = field(default_factory=list)
-    gain: list[float] = field(default_factory=list)
-    logrank: list[float] = field(default_factory=list)
-    cut: list[Any] = field(default_factory=list)
-    start: list[int] = field(default_factory=list)
-    stop: list[int] = field(default_factory=list)
+    def __init__(self, capacity: int) -> None:
+        self.n_nodes = 0
+        self.left = np.full(capacity, -1, np.int32)
+        self.parent = np.full(capacity, -1, np.int32)
+        self.depth = np.zeros(capacity, np.int32)
+        self.n_samples, self.n_events = np.empty(capacity), np.empty(capacity)
+        self.gain, self.logrank = np.zeros(capacity), np.zeros(capacity)
+        self.found = np.full(capacity, -1, np.int64)
+        self.start, self.stop = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
 
-    def add(self, parent: int, start: int, stop: int, n_samples: float, n_events: float) -> int:
-        """Append a leaf that owns rows start to stop; return its number."""
-        self.left.append(-1)
-        self.parent.append(parent)
-        self.depth.append(0 if parent < 0 else self.depth[parent] + 1)
-        self.n_samples.append(n_samples)
-        self.n_events.append(n_events)
-        self.gain.append(0.0)
-        self.logrank.append(0.0)
-        self.cut.append(None)
-        self.start.append(start)
-        self.stop.append(stop)
-        return len(self.left) - 1
-
-
-class _Frontier:
-    """Leaves that can be split: the last one made comes first, or the one with the largest gain."""
-
-    def __init__(self, best_first: bool) -> None:
-        self._best_first = best_first
-        self._items: list[tuple[float, int, Split]] = []
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def push(self, node: int, split: Split) -> None:
-        if self._best_first:
-            # Node numbers are unique, so that two splits are never compared.
-            heapq.heappush(self._items, (-split.gain, node, split))
-        else:
-            self._items.append((0.0, node, split))
-
-    def pop(self) -> tuple[int, Split]:
-        _, node, split = heapq.heappop(self._items) if self._best_first else self._items.pop()
-        return node, split
-
-
-class _Grower:
-    """One tree in the making.
-
-    `order` holds every training row once, and a node owns one slice of it:
-
-        before   . . | a b c d e f | . .       goes_left = [1 0 0 1 0 1]
-        after    . . | a d f|b c e | . .
-
-    The order inside each child is kept, so that one seed gives one tree.
-    """
-
-    def __init__(
-        self, X: np.ndarray, survival: Survival, weight: np.ndarray, splitter: Splitter, limits: GrowthLimits,
-        rng: np.random.Generator,
-    ) -> None:  # fmt: skip
-        self.survival, self.weight = survival, weight
-        self.event_weight = weight * survival.event
-        self.splitter, self.limits, self.rng = splitter, limits, rng
-        self.order = np.arange(len(weight))
-        self.nodes = _Nodes()
-        self.frontier = _Frontier(best_first=np.isfinite(limits.max_leaf_nodes))
-        splitter.begin(X, survival, weight, limits, rng)
-        root = self.nodes.add(-1, 0, len(weight), float(weight.sum()), float(self.event_weight.sum()))
-        self.consider(root)
-
-    def rows_of(self, node: int) -> NodeRows:
-        start, stop = self.nodes.start[node], self.nodes.stop[node]
-        return NodeRows(start, stop, self.order[start:stop], self.nodes.depth[node])
-
-    def consider(self, node: int) -> None:
-        """Put a leaf on the frontier if the limits allow a split and the splitter finds one."""
-        if not self.may_split(node):
-            return
-        split = self.splitter.find(self.rows_of(node), self.rng)
-        if split is not None and split.logrank >= self.limits.min_logrank and self.children_allowed(node, split):
-            self.frontier.push(node, split)
-
-    def may_split(self, node: int) -> bool:
-        limits, nodes = self.limits, self.nodes
-        return (
-            nodes.depth[node] < limits.max_depth
-            and nodes.n_samples[node] >= max(limits.min_samples_split, 2 * limits.min_samples_leaf)
-            and nodes.n_events[node] >= 2 * limits.min_events_leaf
-            and nodes.n_events[node] > 0
-            and nodes.stop[node] - nodes.start[node] > 1
-        )
-
-    def children_allowed(self, node: int, split: Split) -> bool:
-        """Tell whether both children are large enough, for splitters that do not look at the limits."""
-        n_left, events_left = self.left_sums(node, split)
-        smaller = min(n_left, self.nodes.n_samples[node] - n_left)
-        fewer = min(events_left, self.nodes.n_events[node] - events_left)
-        slack = 1.0 - ROUNDING
-        return smaller >= slack * self.limits.min_samples_leaf and fewer >= slack * self.limits.min_events_leaf
-
-    def left_sums(self, node: int, split: Split) -> tuple[float, float]:
-        rows = self.order[self.nodes.start[node] : self.nodes.stop[node]][split.goes_left]
-        return float(self.weight[rows].sum()), float(self.event_weight[rows].sum())
-
-    def divide(self, node: int, split: Split) -> None:
-        """Carry a split out: partition the rows, make both children, and consider them."""
-        nodes = self.nodes
-        here = self.rows_of(node)
-        self.splitter.descend(here, split)
-        n_left, events_left = self.left_sums(node, split)
-        left_rows, right_rows = here.rows[split.goes_left], here.rows[~split.goes_left]
-        middle = here.start + len(left_rows)
-        self.order[here.start : middle] = left_rows
-        self.order[middle : here.stop] = right_rows
-
-        nodes.cut[node], nodes.gain[node], nodes.logrank[node] = split.cut, split.gain, split.logrank
-        left = nodes.add(node, here.start, middle, n_left, events_left)
-        right = nodes.add(
-            node, middle, here.stop, nodes.n_samples[node] - n_left, nodes.n_events[node] - events_left
-        )  # fmt: skip
-        nodes.left[node] = left
-        # The last one pushed is the next one popped: the left branch is grown first.
-        self.consider(right)
-        self.consider(left)
-
-    def freeze(self) -> Tree:
-        """Turn the lists into the record, and tabulate the outcomes of every leaf."""
-        nodes = self.nodes
-        arrays = {name: np.array(getattr(nodes, name), dtype) for name, dtype in NODE_FIELDS.items()}
-        leaves = np.flatnonzero(arrays["left"] < 0)
-        group = np.empty(len(self.order), dtype=np.int64)
-        for number, leaf in enumerate(leaves):
-            group[self.order[nodes.start[leaf] : nodes.stop[leaf]]] = number
-        tables = tabulate(self.survival, self.weight, group, len(leaves))
-        return Tree(**arrays, splits=self.splitter.freeze(nodes.cut), tables=tables)
+    def add(self, count: int) -> np.ndarray:
+        """Return the numbers of new nodes."""
+        new = np.arange(self.n_nodes, self.n_nodes + count)
+        self.n_nodes += count
+        return new
 
 
 def grow_tree(
-    X: np.ndarray,
+    finder: Finder,
     survival: Survival,
     weight: np.ndarray,
-    splitter: Splitter,
     limits: GrowthLimits,
-    rng: np.random.Generator,
     progress: Callable[[int, int], None] | None = None,
 ) -> Tree:
     """Grow a survival tree.
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features)
-        Covariates.
+    finder : Finder
+        Finds the splits of nodes of this sample.
     survival : Survival
-        Outcomes.
+        Outcomes of all rows, sorted by time.
     weight : ndarray of shape (n_samples,)
-        How often each row counts; positive.
-    splitter : Splitter
-        Finds the split of one node.
+        How often each row is in the sample; rows of weight zero are not.
     limits : GrowthLimits
-        When branches end. With a limit on the number of leaves, the leaf with the largest gain is split
-        first.
-    rng : numpy.random.Generator
-        Passed on to the splitter.
+        When branches end.
     progress : callable, optional
-        Called after each split with the number of nodes made and the number of leaves that wait to be split.
+        Called after each level with the number of nodes made and the number of leaves that wait to be split.
     """
-    grower = _Grower(X, survival, weight, splitter, limits, rng)
+    n_sampled = finder.orders.shape[1]
+    nodes = _Nodes(2 * n_sampled - 1)
+    fresh = nodes.add(1)
+    nodes.start[0], nodes.stop[0] = 0, n_sampled
+    nodes.n_samples[0], nodes.n_events[0] = weight.sum(), weight @ survival.event
+
+    waiting = np.empty(0, np.int64)  # nodes whose split is found and not carried out
+    buffer = np.empty(n_sampled, np.int32)
     n_leaves = 1
-    while len(grower.frontier) and n_leaves < limits.max_leaf_nodes:
-        grower.divide(*grower.frontier.pop())
-        n_leaves += 1
+    n_found = 0
+    while True:
+        asked = fresh[_may_split(nodes, fresh, limits)]
+        if len(asked):
+            above = nodes.parent[asked]
+            parent = np.where(above >= 0, nodes.found[above], -1)
+            gain, logrank = finder.find(nodes.start[asked], nodes.stop[asked], parent)
+            usable = (gain > 0) & (logrank >= limits.min_logrank)
+            found = asked[usable]
+            nodes.gain[found], nodes.logrank[found] = gain[usable], logrank[usable]
+            nodes.found[found] = n_found + np.flatnonzero(usable)
+            n_found += len(asked)
+            waiting = np.concatenate((waiting, found))
         if progress is not None:
-            progress(len(grower.nodes.left), len(grower.frontier))
-    return grower.freeze()
+            progress(nodes.n_nodes, len(waiting))
+        if not len(waiting) or n_leaves >= limits.max_leaf_nodes:
+            break
+        chosen, waiting = _choose(nodes, waiting, best_first=np.isfinite(limits.max_leaf_nodes))
+        fresh = _divide(nodes, chosen, finder, survival, weight, buffer)
+        n_leaves += len(chosen)
+    return _freeze(nodes, finder, survival, weight)
+
+
+def _may_split(nodes: _Nodes, fresh: np.ndarray, limits: GrowthLimits) -> np.ndarray:
+    return (
+        (nodes.depth[fresh] < limits.max_depth)
+        & (nodes.n_samples[fresh] >= max(limits.min_samples_split, 2 * limits.min_samples_leaf))
+        & (nodes.n_events[fresh] >= 2 * limits.min_events_leaf)
+        & (nodes.n_events[fresh] > 0)
+        & (nodes.stop[fresh] - nodes.start[fresh] > 1)
+    )
+
+
+def _choose(nodes: _Nodes, waiting: np.ndarray, best_first: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return the nodes to split now, and those that go on waiting."""
+    if not best_first:
+        return waiting, waiting[:0]
+    best = int(np.argmax(nodes.gain[waiting]))
+    return waiting[best : best + 1], np.delete(waiting, best)
+
+
+def _divide(
+    nodes: _Nodes, chosen: np.ndarray, finder: Finder, survival: Survival, weight: np.ndarray, buffer: np.ndarray
+) -> np.ndarray:
+    """Carry the splits of some nodes out; return their children."""
+    start, stop = nodes.start[chosen], nodes.stop[chosen]
+    middle, left_weight, left_events = np.empty_like(start), np.empty(len(chosen)), np.empty(len(chosen))
+    divide_nodes(
+        finder.orders, start, stop, finder.goes_left, weight, survival.event, buffer, middle, left_weight, left_events
+    )
+    children = nodes.add(2 * len(chosen))
+    left, right = children[::2], children[1::2]
+    nodes.left[chosen] = left
+    nodes.parent[left] = nodes.parent[right] = chosen
+    nodes.depth[left] = nodes.depth[right] = nodes.depth[chosen] + 1
+    nodes.start[left], nodes.stop[left] = start, middle
+    nodes.start[right], nodes.stop[right] = middle, stop
+    nodes.n_samples[left], nodes.n_events[left] = left_weight, left_events
+    nodes.n_samples[right] = nodes.n_samples[chosen] - left_weight
+    nodes.n_events[right] = nodes.n_events[chosen] - left_events
+    return children
+
+
+def _freeze(nodes: _Nodes, finder: Finder, survival: Survival, weight: np.ndarray) -> Tree:
+    """Turn the nodes into the record, and tabulate the outcomes of every leaf."""
+    n = nodes.n_nodes
+    is_split = nodes.left[:n] >= 0
+    nodes.gain[:n][~is_split] = nodes.logrank[:n][~is_split] = 0.0
+    leaves = np.flatnonzero(~is_split)
+    sizes = (nodes.stop - nodes.start)[leaves]
+    in_order = np.argsort(nodes.start[leaves])
+    group = np.empty(finder.orders.shape[1], np.int64)
+    group[:] = np.repeat(in_order, sizes[in_order])
+    rows = finder.orders[-1]
+    tables = tabulate(survival.take(rows), weight[rows], group, len(leaves))
+    arrays = {name: getattr(nodes, name)[:n].astype(dtype) for name, dtype in NODE_FIELDS.items()}
+    return Tree(**arrays, splits=finder.freeze(np.where(is_split, nodes.found[:n], -1)), tables=tables)

@@ -1,44 +1,39 @@
 """Splits along surfaces: hyperplanes, and whatever a kernel makes of them.
 
-A row goes left when its score is below the boundary of the node, a number so close to 0 that it only decides about
-rows on the surface, at fit and at predict alike.
+A row goes left when its score is below 0; :class:`dipolar.node_svm.factors.Surface` says which way rows on the surface
+go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
-from dipolar.factors import Surface
-from dipolar.kernels import (
-    GaussianKernel,
-    Kernel,
-    LaplacianKernel,
-    LinearKernel,
-    PolynomialKernel,
-    SigmoidKernel,
-)
-from dipolar.tree.flat import entries, is_offset, numbers, offsets
-from dipolar.tree.rules import (
-    first_that_fits,
-    flatten,
-    influence_rules,
-    polynomial_terms,
-    prototype_text,
-    sum_rules,
-)
+from dipolar._core.surfaces import fill_scores, route_surfaces
+from dipolar.kernels import LARGEST_SCALE, Kernel
+from dipolar.node_svm.factors import Surface, snap
+from dipolar.records import index, reals, wholes
+from dipolar.records import offsets as offsets_of
+from dipolar.scaling import SMALLEST_SPREAD
+from dipolar.tree.flat import entries, numbers, offsets
+from dipolar.tree.rules import first_that_fits, flatten, influence_rules, polynomial_terms, prototype_text, sum_rules
 from dipolar.tree.splits import Splits, register_kind
 
-__all__ = ["SurfaceCut", "Surfaces", "surface_shares"]
+__all__ = ["MonomialTables", "Surfaces", "surface_shares"]
 
-# The kernels that a saved file may name. A name from a file only ever selects an entry of this table.
-SAVED_KERNELS: dict[str, type[Kernel]] = {
-    cls.__name__: cls for cls in (LinearKernel, PolynomialKernel, GaussianKernel, LaplacianKernel, SigmoidKernel)
-}
+# Coefficients and kernel values, and scores, which are sums of products of both, are no larger.
+LARGEST_FACTOR, LARGEST_SCORE = LARGEST_SCALE**2, LARGEST_SCALE**3
+
+# Shares sum to 1 but for rounding.
+ROUNDING = 1e-6
+
+# More kernels than any tree draws from.
+MOST_KERNELS = 100
 
 # Rows of a node that are looked at to share its gain among the covariates.
 ROWS_FOR_SHARES = 64
@@ -48,12 +43,47 @@ NUMBERS_FOR_SHARES = 1_000_000
 
 
 @dataclass(frozen=True)
-class SurfaceCut:
-    """One split surface, as found."""
+class MonomialTables:
+    """The explicit features of a kernel on several numbers of columns, as `_core.surfaces` takes them."""
 
-    surface: Surface
-    boundary: float  # rows with a score below it go left
-    shares: np.ndarray  # (n_features,) how the gain is shared among covariates: not negative, sum 1
+    start_of: np.ndarray  # (most columns + 1,) int64, the first line of the table for so many columns
+    size_of: np.ndarray  # (most columns + 1,) int64, its number of lines
+    factor: np.ndarray  # (n_lines, degree) int64, places of the columns that are multiplied, -1 for none
+    size: np.ndarray  # (n_lines,) what they are multiplied by
+
+    @classmethod
+    def of(cls, kernel: Kernel, numbers_of_columns: Iterable[int]) -> MonomialTables | None:
+        """List the features; None for a kernel that has none on these columns."""
+        wanted = [m for m in numbers_of_columns if kernel.n_features(m) is not None]
+        if not wanted:
+            return None
+        most = max(wanted)
+        if kernel.n_features(most) == most:  # those of fewer columns are the first of those of more
+            lines, start, size = _features(kernel, most), np.zeros(most + 1), np.arange(most + 1)
+        else:
+            parts = [_features(kernel, m) for m in wanted]
+            lines, start, size = list(chain.from_iterable(parts)), np.zeros(most + 1), np.zeros(most + 1)
+            size[wanted] = [len(part) for part in parts]
+            start[wanted] = np.cumsum([0, *size[wanted][:-1]])
+        degree = max(len(columns) for columns, _ in lines)
+        factor = np.full((len(lines), degree), -1)
+        for line, (columns, _) in enumerate(lines):
+            factor[line, : len(columns)] = columns
+        return cls(start.astype(np.int64), size.astype(np.int64), factor, np.array([weight for _, weight in lines]))
+
+    @property
+    def widest(self) -> int:
+        """The most features that there are."""
+        return int(self.size_of.max())
+
+    def sizes(self, n_columns: int) -> np.ndarray:
+        """Return what the features of so many columns are multiplied by."""
+        start = self.start_of[n_columns]
+        return self.size[start : start + self.size_of[n_columns]]
+
+
+def _features(kernel: Kernel, n_columns: int) -> list[tuple[tuple[int, ...], float]]:
+    return [(columns, float(np.sqrt(weight))) for columns, weight in kernel.monomials(n_columns) or () if columns]
 
 
 def surface_shares(surface: Surface, X: np.ndarray) -> np.ndarray:
@@ -66,23 +96,23 @@ def surface_shares(surface: Surface, X: np.ndarray) -> np.ndarray:
     ----------
     surface : Surface
         The split of the node.
-    X : ndarray of shape (n_rows, n_features)
+    X : ndarray of shape (n_rows, n_columns)
         The rows of the node, scaled as the surface wants them.
     """
-    n_features = X.shape[1]
-    effect = np.zeros(n_features)
+    n_columns = X.shape[1]
+    effect = np.zeros(n_columns)
     if len(X) > ROWS_FOR_SHARES:
         X = X[np.linspace(0, len(X) - 1, ROWS_FOR_SHARES).astype(np.int64)]
-    scores, mean = surface.score(X), X.mean(axis=0)
+    scores, mean = surface.sums(X), X.mean(axis=0)
     step = max(1, NUMBERS_FOR_SHARES // X.size)
-    for first in range(0, n_features, step):
-        features = np.arange(first, min(first + step, n_features))
-        flattened = np.tile(X, (len(features), 1, 1))
-        flattened[np.arange(len(features)), :, features] = mean[features, None]
-        moved = surface.score(flattened.reshape(-1, n_features)).reshape(len(features), len(X))
-        effect[features] = np.abs(moved - scores).mean(axis=1)
+    for first in range(0, n_columns, step):
+        columns = np.arange(first, min(first + step, n_columns))
+        flattened = np.tile(X, (len(columns), 1, 1))
+        flattened[np.arange(len(columns)), :, columns] = mean[columns, None]
+        moved = surface.sums(flattened.reshape(-1, n_columns)).reshape(len(columns), len(X))
+        effect[columns] = np.abs(moved - scores).mean(axis=1)
     total = effect.sum()
-    return effect / total if total > 0 else np.full(n_features, 1.0 / n_features)
+    return effect / total if total > 0 else np.full(n_columns, 1.0 / n_columns)
 
 
 @register_kind
@@ -90,89 +120,74 @@ def surface_shares(surface: Surface, X: np.ndarray) -> np.ndarray:
 class Surfaces(Splits):
     """The surfaces of all nodes in flat arrays.
 
-    Split s, counted over the nodes that are split, owns the coefficients `offset[s]` to `offset[s + 1]` and the basis
-    rows `basis_row[basis_offset[s]]` to `basis_row[basis_offset[s + 1]]`: none of them where its coefficients belong
-    to explicit features of the kernel. Each basis row is kept once, whatever the number of nodes that use it.
+    Split s, counted over the nodes that are split, has one of the kernels and owns a range of each flat array: the
+    covariates that it looks at, each with its share of the gain; coefficients; and basis rows. It has no basis rows
+    where the coefficients are those of monomials of its covariates, in the order of `kernel.monomials`. Each basis row
+    is kept once, whatever the number of nodes that use it.
     """
 
     kind: ClassVar[str] = "surface"
 
-    kernel: Kernel
-    split: np.ndarray  # (n_nodes,) int32, number of the node's split; -1 in leaves
-    offset: np.ndarray  # (n_splits + 1,) int64
-    coefficient: np.ndarray  # (n_coefficients,) float64
-    basis_offset: np.ndarray  # (n_splits + 1,) int64
-    basis_row: np.ndarray  # (n_basis_rows,) int32, rows of `basis`
-    basis: np.ndarray  # (n_basis, n_columns) float64, scaled
-    intercept: np.ndarray  # (n_splits,) float64
-    boundary: np.ndarray  # (n_splits,) float64
-    shares: np.ndarray  # (n_splits, n_features) float64
-    mean: np.ndarray  # (n_features,) float64, subtracted from covariates first
-    scale: np.ndarray  # (n_features,) float64, by which they are divided then
+    kernels: tuple[Kernel, ...]  # on all covariates
+    split: Annotated[np.ndarray, index("nodes", into="splits", may_be_missing=True)]  # number of a node's split, or -1
+    kernel: Annotated[np.ndarray, wholes("splits", low=0, high=MOST_KERNELS, dtype=np.int8)]  # which of the kernels
+    column_offset: Annotated[np.ndarray, offsets_of("splits", into="uses of columns", may_be_empty=False)]
+    column: Annotated[np.ndarray, index("uses of columns", into="features")]
+    share: Annotated[np.ndarray, reals("uses of columns", low=0, high=1 + ROUNDING)]
+    offset: Annotated[np.ndarray, offsets_of("splits", into="coefficients")]
+    coefficient: Annotated[np.ndarray, reals("coefficients", low=-LARGEST_FACTOR, high=LARGEST_FACTOR)]
+    basis_offset: Annotated[np.ndarray, offsets_of("splits", into="uses of rows")]
+    basis_row: Annotated[np.ndarray, index("uses of rows", into="rows")]
+    basis: Annotated[np.ndarray, reals("rows", "features", low=-LARGEST_SCALE, high=LARGEST_SCALE)]  # scaled
+    intercept: Annotated[np.ndarray, reals("splits", low=-LARGEST_SCORE, high=LARGEST_SCORE)]
+    boundary: Annotated[np.ndarray, reals("splits", low=-LARGEST_SCORE, high=LARGEST_SCORE)]
+    mean: Annotated[np.ndarray, reals("features", low=-2 * LARGEST_SCALE, high=2 * LARGEST_SCALE)]  # subtracted first
+    scale: Annotated[np.ndarray, reals("features", low=SMALLEST_SPREAD, high=2 * LARGEST_SCALE)]  # divided by then
 
-    @classmethod
-    def collect(
-        cls,
-        cuts: Sequence[SurfaceCut | None],
-        kernel: Kernel,
-        n_features: int,
-        mean: np.ndarray | None = None,
-        scale: np.ndarray | None = None,
-    ) -> Surfaces:
-        """Build the record from one surface per node, None in leaves.
-
-        `mean` and `scale` say how covariates were standardised; None leaves them as they are.
-        """
-        found = [cut for cut in cuts if cut is not None]
-        surfaces = [cut.surface for cut in found]
-        rows = [surface.rows for surface in surfaces if len(surface.rows)]
-        none = np.empty((0, n_features)), np.empty(0)
-        basis, basis_row = np.unique(np.concatenate(rows), axis=0, return_inverse=True) if rows else none
-        return cls(
-            kernel=kernel,
-            split=numbers(np.array([cut is not None for cut in cuts])),
-            offset=offsets([len(surface.coefficients) for surface in surfaces]),
-            coefficient=np.concatenate([np.empty(0), *(surface.coefficients for surface in surfaces)]),
-            basis_offset=offsets([len(surface.rows) for surface in surfaces]),
-            basis_row=basis_row.reshape(-1).astype(np.int32),
-            basis=basis,
-            intercept=np.array([surface.intercept for surface in surfaces], np.float64),
-            boundary=np.array([cut.boundary for cut in found], np.float64),
-            shares=np.array([cut.shares for cut in found], np.float64).reshape(len(found), n_features),
-            mean=np.zeros(n_features) if mean is None else np.asarray(mean, np.float64),
-            scale=np.ones(n_features) if scale is None else np.asarray(scale, np.float64),
-        )
+    def columns(self, node: int) -> np.ndarray:
+        """Return the covariates that a node looks at."""
+        return self.column[self._range(self.column_offset, node)]
 
     def surface(self, node: int) -> Surface:
-        """Return the surface of a node that is split; it scores rows that have been standardised."""
-        split = self.split[node]
-        rows = self.basis_row[self.basis_offset[split] : self.basis_offset[split + 1]]
-        coefficient = self.coefficient[self.offset[split] : self.offset[split + 1]]
-        return Surface(self.kernel, self.basis[rows], coefficient, float(self.intercept[split]))
+        """Return the surface of a node that is split; it scores the node's columns of scaled rows."""
+        split, columns = self.split[node], self.columns(node)
+        kernel = self._kernel_on(int(self.kernel[split]), len(columns))
+        rows = self.basis[self.basis_row[self._range(self.basis_offset, node)]][:, columns]
+        coefficients = self.coefficient[self._range(self.offset, node)]
+        if not len(rows):
+            coefficients = coefficients / [weight for _, weight in _features(kernel, len(columns))]
+        return Surface(kernel, rows, coefficients, float(self.intercept[split]), float(self.boundary[split]))
 
     def score(self, X: np.ndarray, node: int) -> np.ndarray:
-        return self.surface(node).score(self._standardised(X))
+        return self._score(self.prepare(X), node)
 
-    def goes_left(self, X: np.ndarray, node: int) -> np.ndarray:
-        return self.score(X, node) < self.boundary[self.split[node]]
+    def rows_go_left(self, X: np.ndarray, rows: np.ndarray, node: int) -> np.ndarray:
+        return self.score(X[rows], node) < 0
 
     def feature_shares(self, node: int, n_features: int) -> np.ndarray:
-        return self.shares[self.split[node]]
+        shares = np.zeros(n_features)
+        shares[self.columns(node)] = self.share[self._range(self.column_offset, node)]
+        return shares
+
+    def total_shares(self, gain: np.ndarray, n_features: int) -> np.ndarray:
+        of_split = gain[self.split >= 0]
+        return np.bincount(self.column, np.repeat(of_split, np.diff(self.column_offset)) * self.share, n_features)
 
     def used(self, n_features: int) -> np.ndarray:
-        return np.asarray((self.shares > 0).any(axis=0))
+        return np.bincount(self.column, self.share > 0, n_features) > 0
 
     def rule(self, node: int, names: Sequence[str], width: int | None = None, *, prototypes: bool = False) -> str:
-        surface, shares = self.surface(node), self.shares[self.split[node]]
-        names = [flatten(name) for name in names]
-        terms = self.terms(node)
+        columns, surface = self.columns(node), self.surface(node)
+        shares = self.share[self._range(self.column_offset, node)]
+        names = [flatten(names[column]) for column in columns]
+        terms = polynomial_terms(surface, self.mean[columns], self.scale[columns])
         if terms is not None:
-            sums = sum_rules(terms, self.boundary[self.split[node]], names, shares)
+            sums = sum_rules(terms, surface.boundary, names, shares)
             return first_that_fits(chain(sums, influence_rules(surface, names, shares)), width)
         rule = first_that_fits(influence_rules(surface, names, shares), width)
-        if not prototypes or width is not None or not len(surface.rows):
+        if not prototypes or width is not None:
             return rule
-        rows = surface.rows * self.scale + self.mean
+        rows = surface.rows * self.scale[columns] + self.mean[columns]
         return f"{rule}; {prototype_text(rows, surface.score(surface.rows), names, shares)}"
 
     def terms(self, node: int) -> dict[tuple[int, ...], float] | None:
@@ -181,15 +196,86 @@ class Surfaces(Splits):
         A product is given by its columns, repeated for powers; () is the constant. None where the kernel is not a
         polynomial.
         """
-        return polynomial_terms(self.surface(node), self.mean, self.scale)
+        columns = self.columns(node)
+        terms = polynomial_terms(self.surface(node), self.mean[columns], self.scale[columns])
+        if terms is None:
+            return None
+        return {tuple(columns[list(places)].tolist()): weight for places, weight in terms.items()}
+
+    def plain_shared(self, rows: bool) -> dict[str, Any]:
+        return {
+            "mean": self.mean.tolist(),
+            "scale": self.scale.tolist(),
+            "basis": self.basis.tolist() if rows else None,
+        }
+
+    def plain(self, node: int, rows: bool) -> dict[str, Any]:
+        columns, surface, terms = self.columns(node), self.surface(node), self.terms(node)
+        basis_rows = self.basis_row[self._range(self.basis_offset, node)]
+        return {
+            "kernel": surface.kernel.to_dict(),
+            "columns": columns.tolist(),
+            "coefficients": self.coefficient[self._range(self.offset, node)].tolist(),
+            "monomials": None
+            if len(basis_rows)
+            else [columns[list(m)].tolist() for m, _ in _features(surface.kernel, len(columns))],
+            "basis_rows": basis_rows.tolist(),
+            "intercept": surface.intercept,
+            "boundary": surface.boundary,
+            "shares": self.feature_shares(node, len(self.mean)).tolist(),
+            "terms": None
+            if terms is None
+            else [{"columns": list(product), "coefficient": weight} for product, weight in terms.items()],
+        }
+
+    @classmethod
+    def collect(
+        cls,
+        is_split: np.ndarray,
+        kernels: Sequence[Kernel],
+        kernel: np.ndarray,
+        columns: Sequence[np.ndarray],
+        shares: Sequence[np.ndarray],
+        coefficients: Sequence[np.ndarray],
+        bases: Sequence[np.ndarray],
+        Z: np.ndarray,
+        intercept: np.ndarray,
+        boundary: np.ndarray,
+        mean: np.ndarray,
+        scale: np.ndarray,
+    ) -> Surfaces:
+        """Build the record: one entry for each node that is split, `bases` being rows of Z."""
+        used, basis_row = np.unique(_joined(bases, np.int64), return_inverse=True)
+        return cls(
+            kernels=tuple(kernels),
+            split=numbers(is_split),
+            kernel=kernel.astype(np.int8),
+            column_offset=offsets([len(part) for part in columns]),
+            column=_joined(columns, np.int32),
+            share=_joined(shares, np.float64),
+            offset=offsets([len(part) for part in coefficients]),
+            coefficient=_joined(coefficients, np.float64),
+            basis_offset=offsets([len(part) for part in bases]),
+            basis_row=basis_row.reshape(-1).astype(np.int32),
+            basis=Z[used],
+            intercept=intercept,
+            boundary=boundary,
+            mean=mean,
+            scale=scale,
+        )
 
     def take(self, nodes: np.ndarray, is_split: np.ndarray) -> Surfaces:
         kept = self.split[nodes[is_split]]
         rows = self.basis_row[entries(self.basis_offset, kept)]
         used, basis_row = np.unique(rows, return_inverse=True)
+        of_columns = entries(self.column_offset, kept)
         return replace(
             self,
             split=numbers(is_split),
+            kernel=self.kernel[kept],
+            column_offset=offsets(np.diff(self.column_offset)[kept]),
+            column=self.column[of_columns],
+            share=self.share[of_columns],
             offset=offsets(np.diff(self.offset)[kept]),
             coefficient=self.coefficient[entries(self.offset, kept)],
             basis_offset=offsets(np.diff(self.basis_offset)[kept]),
@@ -197,56 +283,85 @@ class Surfaces(Splits):
             basis=self.basis[used],
             intercept=self.intercept[kept],
             boundary=self.boundary[kept],
-            shares=self.shares[kept],
         )
 
-    def settings(self) -> dict[str, Any]:
-        parameters = {field.name: getattr(self.kernel, field.name) for field in fields(self.kernel)}
-        return {"kernel": type(self.kernel).__name__, "parameters": parameters}
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        return {name: getattr(self, name) for name in SURFACE_FIELDS}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any]) -> Surfaces:
-        name = settings["kernel"]
-        if name not in SAVED_KERNELS:
-            raise ValueError(f"an unknown kernel {name!r}; known are {sorted(SAVED_KERNELS)}")
-        kernel = SAVED_KERNELS[name](**settings["parameters"])
-        return cls(kernel, **{name: np.asarray(arrays[name], dtype) for name, dtype in SURFACE_FIELDS.items()})
-
-    def check(self, is_split: np.ndarray, n_features: int) -> None:
-        n_splits = int(is_split.sum())
-        if not np.array_equal(self.split, numbers(is_split)):
-            raise ValueError("the surfaces do not belong to the nodes that are split")
-        shapes_fit = (
-            is_offset(self.offset, n_splits, len(self.coefficient))
-            and is_offset(self.basis_offset, n_splits, len(self.basis_row))
-            and self.basis.shape[1:] == (n_features,)
-            and self.intercept.shape == self.boundary.shape == (n_splits,)
-            and self.shares.shape == (n_splits, n_features)
-            and self.mean.shape == self.scale.shape == (n_features,)
-        )
-        if not shapes_fit or ((self.basis_row < 0) | (self.basis_row >= len(self.basis))).any():
-            raise ValueError("the arrays of the surfaces do not fit together")
-
-    def _standardised(self, X: np.ndarray) -> np.ndarray:
+    def prepare(self, X: np.ndarray) -> np.ndarray:
         if not self.mean.any() and (self.scale == 1).all():
             return X
         return (X - self.mean) / self.scale
 
+    def route(self, X: np.ndarray, left: np.ndarray) -> np.ndarray:
+        return self.route_prepared(self.prepare(X), left)
 
-# Name and width of the arrays of surfaces.
-SURFACE_FIELDS = {
-    "split": np.int32,
-    "offset": np.int64,
-    "coefficient": np.float64,
-    "basis_offset": np.int64,
-    "basis_row": np.int32,
-    "basis": np.float64,
-    "intercept": np.float64,
-    "boundary": np.float64,
-    "shares": np.float64,
-    "mean": np.float64,
-    "scale": np.float64,
-}
+    def route_prepared(self, X: np.ndarray, left: np.ndarray) -> np.ndarray:
+        if len(self.basis):
+            return self._route_by_nodes(X, left, lambda rows, node: self._score(X[rows], node) < 0)
+        table_of, table_offset, factor = self._tables
+        leaf = np.empty(len(X), dtype=np.int32)
+        route_surfaces(
+            X, left, self.split, table_of, self.column_offset, self.column, self.offset, self.coefficient,
+            self.intercept, self.boundary, table_offset, factor, leaf,
+        )  # fmt: skip
+        return leaf
+
+    def settings(self) -> dict[str, Any]:
+        return {"kernels": [kernel.to_dict() for kernel in self.kernels]}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any]) -> Self:
+        plain = settings.get("kernels")
+        if not isinstance(plain, list) or not 0 < len(plain) <= MOST_KERNELS:
+            raise ValueError("the surfaces have no list of kernels")
+        return cls.of_arrays(arrays, kernels=tuple(Kernel.from_dict(kernel) for kernel in plain))
+
+    def _check_meaning(self, is_split: np.ndarray) -> None:
+        if not np.array_equal(self.split, numbers(is_split)):
+            raise ValueError("the surfaces do not belong to the nodes that are split")
+        if len(self.kernel) and self.kernel.max() >= len(self.kernels):
+            raise ValueError("a surface has a kernel that is not there")
+        n_columns, n_own, n_rows = (np.diff(o) for o in (self.column_offset, self.offset, self.basis_offset))
+        for number, columns, own, rows in zip(self.kernel, n_columns, n_own, n_rows):
+            if own != (rows or self.kernels[number].n_features(int(columns))):
+                raise ValueError("a surface has not the coefficients that its kernel needs")
+        for split in range(len(n_columns)):
+            columns = self.column[self.column_offset[split] : self.column_offset[split + 1]]
+            if len(np.unique(columns)) < len(columns):
+                raise ValueError("a surface has a covariate twice")
+
+    def _range(self, offset: np.ndarray, node: int) -> slice:
+        split = self.split[node]
+        return slice(offset[split], offset[split + 1])
+
+    def _kernel_on(self, number: int, n_columns: int) -> Kernel:
+        return self.kernels[number].narrowed(n_columns / len(self.mean))
+
+    def _score(self, Z: np.ndarray, node: int) -> np.ndarray:
+        """Score scaled rows, by the same arithmetic as `route_prepared`."""
+        columns = self.columns(node)
+        if len(self.basis_row[self._range(self.basis_offset, node)]):
+            return self.surface(node).score(Z[:, columns])
+        split, scores = self.split[node], np.empty(len(Z))
+        table_of, table_offset, factor = self._tables
+        first = table_offset[table_of[split]]
+        coefficients = self.coefficient[self._range(self.offset, node)]
+        fill_scores(
+            Z, np.arange(len(Z), dtype=np.int32), columns, factor[first : first + len(coefficients)], coefficients,
+            self.intercept[split], scores,
+        )  # fmt: skip
+        return snap(scores, float(self.boundary[split]))
+
+    @cached_property
+    def _tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The monomials of all splits: which table each has, where tables begin, and their lines below each other."""
+        sides = np.column_stack((self.kernel, np.diff(self.column_offset)))
+        kinds, table_of = np.unique(sides, axis=0, return_inverse=True)
+        tables = [MonomialTables.of(self.kernels[number], [m]) for number, m in kinds]
+        factors = [np.empty((0, 1), np.int64) if table is None else table.factor for table in tables]
+        degree = max((factor.shape[1] for factor in factors), default=1)
+        padded = [np.pad(f, ((0, 0), (0, degree - f.shape[1])), constant_values=-1) for f in factors]
+        factor = np.concatenate([np.empty((0, degree), np.int64), *padded])
+        return table_of.reshape(-1), offsets([len(f) for f in factors]), factor
+
+
+def _joined(parts: Sequence[np.ndarray], dtype: type) -> np.ndarray:
+    return np.concatenate([np.empty(0, dtype), *parts]).astype(dtype)

@@ -20,7 +20,7 @@ from scipy.linalg.lapack import dpstrf
 
 from dipolar.kernels import LARGEST_SCALE, Kernel, PrecomputedKernel
 
-__all__ = ["Factor", "Surface", "factorise"]
+__all__ = ["Factor", "Surface", "factorise", "is_explicit"]
 
 # Gram blocks for prediction are made for this many numbers at a time (64 MB).
 BLOCK_SIZE = 8_000_000
@@ -65,8 +65,13 @@ class Factor:
         shifted = float(intercept - self.centre @ weights)
         if self.is_explicit:
             return Surface(self.kernel, self.basis_rows, np.asarray(weights), shifted)
-        coefficients = solve_triangular(self.triangle, weights, lower=True, trans="T", check_finite=False)
-        return Surface(self.kernel, self.basis_rows, coefficients, shifted)
+        surface = Surface(self.kernel, self.basis_rows, self._basis_coefficients(weights), shifted)
+        has_features = self.kernel.n_features(self.basis_rows.shape[1]) is not None
+        return surface.by_features() if has_features else surface
+
+    def _basis_coefficients(self, weights: np.ndarray) -> np.ndarray:
+        """Return c with features(x) w = sum_k c_k k(basis_k, x)."""
+        return solve_triangular(self.triangle, weights, lower=True, trans="T", check_finite=False)
 
     def expansion(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Row numbers and coefficients, no more than rank + 1, with sum_k coefficient_k k(row_k, x) = features(x) w.
@@ -75,7 +80,7 @@ class Factor:
         in rows chosen by a pivoted QR decomposition; that the coefficients sum to zero keeps the intercept.
         """
         if not self.is_explicit:
-            return self.basis, self.surface(weights, 0.0).coefficients
+            return self.basis, self._basis_coefficients(weights)
         if not weights.any():
             return self.basis, np.empty(0)
         lifted = np.vstack((self.features.T, np.ones(len(self.features))))
@@ -113,6 +118,13 @@ class Surface:
         _require_scores(scores)
         return scores
 
+    def by_features(self) -> Surface:
+        """The same surface in the explicit features of its kernel, which do not have the constant monomial."""
+        constant = self.kernel.diagonal(np.zeros((1, self.rows.shape[1])))[0]
+        coefficients = self.coefficients @ self.kernel.features(self.rows)
+        intercept = float(self.intercept + constant * self.coefficients.sum())
+        return Surface(self.kernel, self.rows[:0], coefficients, intercept)
+
     @property
     def is_flat(self) -> bool:
         """Whether the score is the same everywhere."""
@@ -140,9 +152,8 @@ def factorise(kernel: Kernel, X: np.ndarray, tol: float = 1e-4, max_rank: int | 
     max_rank : int, default=None
         The most columns a pivoted factor may have; None for no limit but the number of rows.
     """
-    n_explicit = kernel.n_features(X.shape[1])
     with np.errstate(over="ignore", invalid="ignore"):
-        if n_explicit is not None and n_explicit <= max(len(X), FEW_FEATURES):
+        if is_explicit(kernel, X.shape[1], len(X)):
             factor = _explicit_factor(kernel, X)
         else:
             _require_moderate(kernel, kernel.diagonal(X), LARGEST_SCALE**2)
@@ -150,6 +161,12 @@ def factorise(kernel: Kernel, X: np.ndarray, tol: float = 1e-4, max_rank: int | 
             factor = _pivoted_factor(kernel, X, tol, len(X) if max_rank is None else min(max_rank, len(X)))
     _require_moderate(kernel, factor.features, LARGEST_SCALE)
     return factor
+
+
+def is_explicit(kernel: Kernel, n_columns: int, n_rows: int) -> bool:
+    """Whether the explicit features of a kernel, if it has any, are few enough to be used for so many rows."""
+    n_features = kernel.n_features(n_columns)
+    return n_features is not None and n_features <= max(n_rows, FEW_FEATURES)
 
 
 def _require_moderate(kernel: Kernel, values: np.ndarray, bound: float) -> None:

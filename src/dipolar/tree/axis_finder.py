@@ -9,12 +9,13 @@ import numpy as np
 from dipolar._core.growth import CUT_FIELDS, CUT_LOGRANK, MISSING_SEEN, find_axis_cuts, keep_sampled
 from dipolar._core.logrank import EXPONENTIAL, FEATURE, GAIN, MISSING_LEFT, THRESHOLD
 from dipolar.curves import tabulate
-from dipolar.forest.drawing import draw_orders
+from dipolar.rows import TrainingRows
 from dipolar.survival import Survival
-from dipolar.tree.splits import AXIS_FIELDS, AxisCuts
-from dipolar.tree.splitter import GrowthLimits
+from dipolar.tree.drawing import draw_orders
+from dipolar.tree.limits import GrowthLimits
+from dipolar.tree.splits import AxisCuts
 
-__all__ = ["AxisFinder", "AxisRecipe", "sort_columns"]
+__all__ = ["AxisFinder", "AxisSplitter", "sort_columns"]
 
 
 def sort_columns(X: np.ndarray) -> np.ndarray:
@@ -28,16 +29,21 @@ def sort_columns(X: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class AxisRecipe:
+class AxisSplitter:
     """Univariate cuts with the largest statistic of the log-rank family over the covariates drawn for a node."""
 
     family: int  # of `dipolar._core.logrank`
     exponents: tuple[float, float]  # (rho, gamma) of the Fleming-Harrington family
     max_features: int  # covariates that vary in a node and are tried there
 
-    def prepare(self, X: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, ...]:
+    events_first = True
+
+    def check(self) -> None:
+        """Nothing is left to check."""
+
+    def prepare(self, rows: TrainingRows, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
         """Return the covariates by columns, and the rows sorted by each of them."""
-        return np.ascontiguousarray(X.T), sort_columns(X)
+        return np.ascontiguousarray(rows.X.T), sort_columns(rows.X)
 
     def finder(
         self,
@@ -56,7 +62,7 @@ class AxisFinder:
 
     Parameters
     ----------
-    recipe : AxisRecipe
+    splitter : AxisSplitter
     survival, weight : Survival, ndarray
         Outcomes of all rows, sorted by time, and how often each row is in the sample.
     limits : GrowthLimits
@@ -72,7 +78,7 @@ class AxisFinder:
 
     def __init__(
         self,
-        recipe: AxisRecipe,
+        splitter: AxisSplitter,
         survival: Survival,
         weight: np.ndarray,
         limits: GrowthLimits,
@@ -84,16 +90,16 @@ class AxisFinder:
         self.orders = np.empty((len(sorted_rows), np.count_nonzero(weight)), np.int32)
         keep_sampled(sorted_rows, weight, self.orders)
         self.goes_left = np.zeros(n, dtype=bool)
-        self._columns, self._rng, self._max_features = columns, rng, recipe.max_features
-        self._outcome = survival.time, survival.event, weight, _baseline_exposure(survival, weight, recipe.family)
+        self._columns, self._rng, self._max_features = columns, rng, splitter.max_features
+        self._outcome = survival.time, survival.event, weight, _baseline_exposure(survival, weight, splitter.family)
         self._limits = np.array([limits.min_samples_leaf, limits.min_events_leaf])
-        self._criterion = recipe.family, *recipe.exponents
+        self._criterion = splitter.family, *splitter.exponents
         self._scratch = (
             np.empty(n, dtype=np.int32), np.empty(n), np.empty(n), np.empty((5, n + 2)), np.empty((n + 2, 2)),
         )  # fmt: skip
         self._cuts: list[np.ndarray] = []
 
-    def find(self, start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def find(self, start: np.ndarray, stop: np.ndarray, parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         drawn = draw_orders(len(start), len(self._columns), self._max_features, self._rng)
         cuts = np.empty((len(start), CUT_FIELDS))
         find_axis_cuts(
@@ -107,8 +113,12 @@ class AxisFinder:
         of_leaf = np.zeros((1, CUT_FIELDS))
         of_leaf[0, [FEATURE, THRESHOLD]] = -1.0, np.nan
         cuts = np.concatenate((*self._cuts, of_leaf))[found]  # -1, a leaf, takes the last one
-        slots = zip((FEATURE, THRESHOLD, MISSING_LEFT, MISSING_SEEN), AXIS_FIELDS.values())
-        return AxisCuts(*(cuts[:, slot].astype(dtype) for slot, dtype in slots))
+        return AxisCuts(
+            feature=cuts[:, FEATURE].astype(np.int32),
+            threshold=cuts[:, THRESHOLD].copy(),
+            missing_left=cuts[:, MISSING_LEFT] == 1.0,
+            missing_seen=cuts[:, MISSING_SEEN] == 1.0,
+        )
 
 
 def _baseline_exposure(survival: Survival, weight: np.ndarray, family: int) -> np.ndarray:

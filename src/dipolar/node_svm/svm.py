@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from dipolar.dipoles import Dipoles
-from dipolar.kernels import LinearKernel
-from dipolar.node_svm.plan import NodeSplit, NodeSvm, SvmPlan, snap
-from dipolar.node_svm.reorientation import SplitStatus
-from dipolar.rows import arrange_rows
+from dipolar.kernels import LinearKernel, require_square
+from dipolar.node_svm.dipoles import find_cutoffs
+from dipolar.node_svm.factors import Surface
+from dipolar.node_svm.learning import LearntSvm, NodeSplit, check_svm, learn
+from dipolar.node_svm.search import SplitStatus
+from dipolar.rows import TrainingRows, arrange_rows
 from dipolar.threads import one_blas_thread
 from dipolar.validation import check_fit_data, check_predict_data
 
 __all__ = ["DipoleSVM"]
+
+# What is drawn at random (pairs for a margin, covariates for quartile starts) is the same in every fit.
+SEED = 0
 
 
 class DipoleSVM(BaseEstimator):
@@ -38,59 +42,55 @@ class DipoleSVM(BaseEstimator):
 
     Parameters
     ----------
-    kernel : {"rbf", "linear", "quadratic", "polynomial", "laplacian", "sigmoid", "precomputed"} or callable, \
-            default="rbf"
-        Kernel of the surface. "gaussian" and "poly" are other names of "rbf" and "polynomial". A callable takes two
-        matrices of rows and returns the matrix of their kernel values. With "precomputed", X is the kernel matrix.
-    kappa : float, default=1.0
-        Weight of the dipole loss against the ridge term; `log(kappa)` is the paper's eta. With a linear kernel and a
-        large kappa the ridge term vanishes and the split is Kretowska's oblique one.
-    gamma : float, default=None
-        Slope of the Laplacian and sigmoid kernels; None means 1 / (total variance of X). For the Gaussian kernel
-        another way to give `sigma2`: gamma = 1 / (2 sigma2).
-    degree : int, default=3
-        Degree of the polynomial kernel.
-    coef0 : float, default=1.0
-        Constant of the polynomial and sigmoid kernels.
-    sigma2 : float, default=None
-        Width of the Gaussian kernel exp(-|u - v|^2 / (2 sigma2)). None takes the paper's: the mean squared distance
-        of the rows from their mean.
+    kernel : str, Kernel or callable, default="linear"
+        Kernel of the surface: "linear", "quadratic", "polynomial" ("poly"), "rbf" ("gaussian"), "laplacian", "sigmoid",
+        one of :mod:`dipolar.kernels` with its parameters, such as ``GaussianKernel(sigma2=2.0)``, or a function of two
+        matrices of rows that returns the matrix of their kernel values. With "precomputed", X is the kernel matrix.
+    kappa : float, default=100.0
+        Weight of the dipole loss against the ridge term: the larger, the more closely the surface follows the dipoles.
+    kappa_scale : {"mean", "sum"}, default="mean"
+        Whether kappa weighs the mean loss, so that one value means the same in large and small nodes, or the sum, as in
+        the paper, whose eta is then `log(kappa)`. With "sum", a linear kernel and a large kappa the ridge term vanishes
+        and the split is Kretowska's oblique one.
     pure_quantile, mixed_quantile : float, default=0.25, 0.75
         Quantiles of the time gaps of comparable pairs, below which a pair of events is pure and from which on a
         comparable pair is mixed.
-    pure_weight, mixed_weight : float, default=1.0, 1.0
-        Price factors of pure and mixed dipoles.
+    pure_weight : float, default=0.1
+        Weight of a pure dipole; that of a mixed one is 1. The paper has 1. At full weight the pure dipoles can pin a
+        surface to a gap in the data that has nothing to do with survival.
     cutoff_rule : {"text", "scripts"}, default="text"
-        How the quantiles are taken and ties are read: as the paper's text says, or as its authors' scripts do. See
-        :class:`dipolar.dipoles.DipoleRule`.
-    margin : "auto" or float, default="auto"
-        Hinge margin epsilon. "auto" is the `margin_quantile` of the non-zero distances between rows (of 500,000
-        pairs drawn at random when there are more than 1000 rows). Only kappa / margin matters to the split.
-    margin_quantile : float, default=0.23
-        The quantile that `margin="auto"` takes.
-    standardize : bool, default=False
+        How the quantiles are taken and ties are read: as the paper's text says, or as its authors' scripts do. By the
+        text a cut-off is order statistic number floor(quantile * number of pairs), a pair with a gap below it is pure,
+        an event is comparable with a censoring at the same time, and equal scores pull the earlier time up. By the
+        scripts it is an interpolated quantile (R's type 7), a gap that equals it is pure too, such a pair is not
+        comparable, and equal scores pull the later time up.
+    margin : float or DistanceQuantile, default=1.0
+        Hinge margin epsilon. Only kappa / margin matters to the split. The paper's is a quantile of the distances
+        between rows: ``dipolar.node_svm.DistanceQuantile(0.23)``.
+    standardize : bool, default=True
         Whether to scale the covariates to mean 0 and variance 1 first.
-    init : {"median", "quartile", "positive"}, default="median"
-        Starting orientation. "median": each covariate is cut at its median and the cut with the smallest criterion is
-        taken. "quartile": each covariate (ten of them, drawn at random, if there are more) is cut at its three
-        quartiles, the problem is solved from each cut, and the best solution is taken; slower and often better.
-        "positive": every dipole is oriented positively; with `max_reorientations=0` this is the criterion of
-        Bobrowski and Kretowski.
-    solver : {"interior_point", "osqp"}, default="interior_point"
-        Solver of the convex problem. "osqp" is the paper's and needs the package osqp.
+    init : {"hazard", "median", "quartile", "positive"}, default="hazard"
+        Where the search starts. "hazard": from the gradient of Cox's partial likelihood, the martingale residuals times
+        the kernel's features. "median", the paper's: each covariate is cut at its median and the cut with the smallest
+        criterion is taken. "quartile", the authors' scripts': each covariate (ten of them, drawn at random, if there
+        are more) is cut at its three quartiles, the problem is solved from each cut, and the best solution is taken.
+        "positive": every dipole is oriented positively; with `max_reorientations=0` this is the criterion of Bobrowski
+        and Kretowski.
+    cut : {"svm", "logrank"}, default="svm"
+        Where along its score the data are cut: at 0, or where the log-rank statistic between both sides is largest.
     tol : float, default=0.01
         Re-orientation stops when the criterion falls by less than this fraction.
-    solver_tol : float, default=1e-6
-        Relative duality gap that each solve has to prove; the default solver aims three digits further.
     max_reorientations : int, default=250
         Limit on re-orientations. 0 solves the starting orientation and stops.
+    solver : {"interior_point", "osqp"}, default="interior_point"
+        Solver of the convex problem. "osqp" is the paper's and needs the package osqp.
+    solver_tol : float, default=1e-6
+        Relative duality gap that each solve has to prove; the default solver aims three digits further.
     factor_tol : float, default=1e-4
         A kernel without explicit features is approximated to this fraction of its trace. The default is as good as
         exact unless kappa is large: there a surface that follows every dipole also follows what is left out.
     max_rank : int or None, default=500
         Largest rank of that approximation; None for no limit. Time grows with its square.
-    random_state : int, RandomState or None, default=None
-        Draws the pairs for `margin="auto"` in large data and the covariates for `init="quartile"`.
 
     Attributes
     ----------
@@ -113,12 +113,12 @@ class DipoleSVM(BaseEstimator):
     n_reorientations_ : int
         Number of re-orientations that were solved again.
     duality_gap_ : float
-        Relative duality gap of the last solve: a proven bound on its error.
+        Relative duality gap of the last solve: a proven bound on its error. NaN where nothing was solved.
     boundary_ : float
         Rows with a score below it go left. Its size is a millionth of the margin: closer to 0 is on the surface.
     status_ : str
-        "settled", "reorientation_limit", "unconverged", or why there is nothing to split: "no_mixed_dipoles",
-        "one_sided", "constant".
+        "settled", "reorientation_limit", "unconverged", or why there is nothing to split and all scores are 0:
+        "no_mixed_dipoles", "one_sided", "constant".
     rank_ : int
         Rank of the factor of the kernel.
     factor_residual_ : float
@@ -148,59 +148,49 @@ class DipoleSVM(BaseEstimator):
     >>> from dipolar import DipoleSVM
     >>> from dipolar.datasets import load_remission
     >>> X, y = load_remission(return_X_y=True)
-    >>> split = DipoleSVM(kernel="linear").fit(X, y)
+    >>> split = DipoleSVM().fit(X, y)
     >>> split.status_
     'settled'
     """
 
     def __init__(
         self,
-        kernel="rbf",
-        kappa=1.0,
+        kernel="linear",
+        kappa=100.0,
         *,
-        gamma=None,
-        degree=3,
-        coef0=1.0,
-        sigma2=None,
+        kappa_scale="mean",
         pure_quantile=0.25,
         mixed_quantile=0.75,
-        pure_weight=1.0,
-        mixed_weight=1.0,
+        pure_weight=0.1,
         cutoff_rule="text",
-        margin="auto",
-        margin_quantile=0.23,
-        standardize=False,
-        init="median",
-        solver="interior_point",
+        margin=1.0,
+        standardize=True,
+        init="hazard",
+        cut="svm",
         tol=1e-2,
-        solver_tol=1e-6,
         max_reorientations=250,
+        solver="interior_point",
+        solver_tol=1e-6,
         factor_tol=1e-4,
         max_rank=500,
-        random_state=None,
     ):
         self.kernel = kernel
         self.kappa = kappa
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.sigma2 = sigma2
+        self.kappa_scale = kappa_scale
         self.pure_quantile = pure_quantile
         self.mixed_quantile = mixed_quantile
         self.pure_weight = pure_weight
-        self.mixed_weight = mixed_weight
         self.cutoff_rule = cutoff_rule
         self.margin = margin
-        self.margin_quantile = margin_quantile
         self.standardize = standardize
         self.init = init
-        self.solver = solver
+        self.cut = cut
         self.tol = tol
-        self.solver_tol = solver_tol
         self.max_reorientations = max_reorientations
+        self.solver = solver
+        self.solver_tol = solver_tol
         self.factor_tol = factor_tol
         self.max_rank = max_rank
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DipoleSVM:
         """Find the surface.
@@ -219,28 +209,29 @@ class DipoleSVM(BaseEstimator):
         -------
         self : DipoleSVM
         """
-        plan = SvmPlan.of(self)
-        X, survival, weight = check_fit_data(self, X, y, sample_weight)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        given = np.arange(len(X))
-        if not self._is_precomputed():
-            rows = arrange_rows(X, survival, weight)
-            X, survival, weight, given = rows.X, rows.survival, rows.weight, rows.first
+        check_svm(self)
+        X, survival, weight = check_fit_data(self, X, y, sample_weight, drop_unseen=False)
+        is_square = self._is_precomputed()
+        rows = arrange_rows(X, survival, weight, merge=not is_square, events_first=self.cutoff_rule == "text")
+        if is_square:
+            require_square(X)
+            rows = replace(rows, X=rows.X[:, rows.first])
+        rng = np.random.default_rng(SEED)
 
-        dipoles = Dipoles(survival, weight, plan.dipole_rule())
-        svm = plan.learn(X, weight, rng)
-        X = svm.scaled(X)
+        svm = learn(self, rows, rng)
+        Z = svm.scaled(rows.X)
         with one_blas_thread():
-            split = svm.split(X, weight, dipoles, rng)
-        self._keep(svm, split, X, given)
-        self.cutoffs_ = dipoles.cutoffs
+            found = svm.split(Z, rows.survival, rows.weight, rng)
+            surface, _, _ = svm.cut(found.surface, Z, rows.survival, rows.weight)
+        self._keep(svm, found, surface, rows)
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the score of each row: negative left of the surface, positive right of it, 0 on it."""
         check_is_fitted(self)
-        X = self._svm.scaled(check_predict_data(self, X))
-        return snap(self._surface.score(X), self.boundary_)
+        X = check_predict_data(self, X)
+        X = X[:, self._columns] if self._is_precomputed() else self._svm.scaled(X)
+        return self._surface.score(X)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return 0 for the rows left of the surface (score < 0) and 1 for the others."""
@@ -249,26 +240,29 @@ class DipoleSVM(BaseEstimator):
     def _is_precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
-    def _keep(self, svm: NodeSvm, split: NodeSplit, X: np.ndarray, given: np.ndarray) -> None:
+    def _keep(self, svm: LearntSvm, found: NodeSplit, surface: Surface, rows: TrainingRows) -> None:
         """Assign what a user may look at."""
-        solution, factor = split.settled.solution, split.factor
-        used, coefficients = factor.expansion(solution.weights)
-        self._svm, self._surface = svm, split.surface
-        self.margin_ = svm.settings.margin
-        self.boundary_ = split.boundary
-        self.support_ = given[used]
-        self.support_vectors_ = np.empty((0, X.shape[1])) if self._is_precomputed() else X[used]
+        settled, factor = found.settled, found.factor
+        used, coefficients = factor.expansion(settled.weights)
+        self._svm, self._surface, self._columns = svm, surface, rows.first
+        self.margin_ = svm.rules.margin
+        self.boundary_ = surface.boundary
+        self.support_ = rows.first[used]
+        Z = svm.scaled(rows.X)
+        self.support_vectors_ = np.empty((0, Z.shape[1])) if self._is_precomputed() else Z[used]
         self.dual_coef_ = coefficients
-        self.intercept_ = split.surface.intercept
-        self.criterion_path_ = split.settled.criterion_path
-        self.n_reorientations_ = split.settled.n_reorientations
-        self.duality_gap_ = solution.relative_gap
-        self.status_ = str(split.settled.status)
+        self.intercept_ = surface.intercept
+        quantiles = self.pure_quantile, self.mixed_quantile
+        self.cutoffs_ = find_cutoffs(rows.survival, rows.weight, *quantiles, self.cutoff_rule)
+        self.criterion_path_ = settled.criterion_path
+        self.n_reorientations_ = max(0, len(settled.criterion_path) - 1)
+        self.duality_gap_ = settled.relative_gap
+        self.status_ = str(settled.status)
         self.rank_ = factor.rank
         self.factor_residual_ = factor.residual
         if factor.is_explicit and isinstance(factor.kernel, LinearKernel):
-            self.coef_ = solution.weights
-        if split.settled.status is SplitStatus.UNCONVERGED:
+            self.coef_ = settled.weights
+        if settled.status is SplitStatus.UNCONVERGED:
             warnings.warn(
                 f"The node problem was solved to a relative duality gap of {self.duality_gap_:.1e}, not "
                 f"{self.solver_tol:.1e}. Scale the covariates, lower kappa, or raise solver_tol.",

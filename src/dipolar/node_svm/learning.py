@@ -1,0 +1,230 @@
+"""What a node SVM learns once, from the rows of the root, and then splits any of their nodes with.
+
+The scale of the covariates, the width of the kernel, the margin and, if they are those of the root, the bounds of the
+dipoles come from all training rows and are the same in every node of a tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from dipolar._core.search import SearchRules
+from dipolar._core.surfaces import cut_node
+from dipolar.kernels import LARGEST_SCALE, Kernel, make_kernel
+from dipolar.node_svm.dipoles import CUTOFF_RULES, find_cutoffs
+from dipolar.node_svm.factors import Factor, Surface, factorise
+from dipolar.node_svm.search import INITS, Settled, settle, starting_cuts
+from dipolar.node_svm.solvers import SOLVERS
+from dipolar.parameters import LARGEST_WEIGHT, check_choice, check_kappa, check_number
+from dipolar.quantiles import pairwise_distance_quantile
+from dipolar.rows import TrainingRows
+from dipolar.scaling import mean_and_deviation, require_spread
+from dipolar.survival import Survival
+
+__all__ = ["CUTS", "DistanceQuantile", "Inherited", "LearntSvm", "NodeSplit", "check_svm", "learn"]
+
+KAPPA_SCALES = ("mean", "sum")
+
+#: Where along its score a node may be cut.
+CUTS = ("svm", "logrank")
+
+# A row whose score is within this fraction of the margin lies on the surface, and its side is a matter of rule, not
+# of rounding. Solvers find scores to about a tenth of it.
+SURFACE_FRACTION = 1e-6
+
+NO_LIMITS = np.zeros(2)
+
+
+@dataclass(frozen=True)
+class DistanceQuantile:
+    """A margin as the paper takes it: a quantile of the distances between the training rows that differ.
+
+    Of more than 1000 rows, 500,000 pairs are drawn.
+    """
+
+    quantile: float = 0.23
+
+    def learn(self, X: np.ndarray, weight: np.ndarray, rng: np.random.Generator) -> float:
+        """Return the margin for these rows."""
+        check_number("margin", self.quantile, low=0, high=1, hint="DistanceQuantile takes a fraction, not percent.")
+        return pairwise_distance_quantile(X, weight, self.quantile, rng)
+
+
+@dataclass(frozen=True)
+class LearntSvm:
+    """Splits any set of rows of the training data; see the parameters of :class:`dipolar.DipoleSVM`."""
+
+    kernel: Kernel
+    mean: np.ndarray  # (n_features,) subtracted from covariates
+    scale: np.ndarray  # (n_features,) by which they are divided then
+    rules: SearchRules
+    solver: str
+    factor_tol: float
+    max_rank: int | None
+    by_logrank: bool
+
+    def scaled(self, X: np.ndarray) -> np.ndarray:
+        """Covariates as the kernel wants them."""
+        if not self.mean.any() and (self.scale == 1.0).all():
+            return X
+        return (X - self.mean) / self.scale
+
+    @property
+    def tolerance(self) -> float:
+        """How close to 0 a score is that counts as on the surface."""
+        return SURFACE_FRACTION * self.rules.margin
+
+    @property
+    def starts_from_cuts(self) -> bool:
+        """Whether a search starts from cuts of single covariates."""
+        return self.rules.init in (INITS["median"], INITS["quartile"])
+
+    def with_kappa(self, kappa: float) -> LearntSvm:
+        """The same with another weight of the dipole loss."""
+        return replace(self, rules=self.rules._replace(kappa=check_kappa(kappa)))
+
+    def factorise(self, X: np.ndarray) -> Factor:
+        """Factor the kernel on (scaled) rows."""
+        return factorise(self.kernel, X, self.factor_tol, self.max_rank)
+
+    def split(
+        self,
+        X: np.ndarray,
+        survival: Survival,
+        weight: np.ndarray,
+        rng: np.random.Generator,
+        factor: Factor | None = None,
+        inherited: Inherited | None = None,
+    ) -> NodeSplit:
+        """Find the surface that parts the mixed dipoles of these (scaled) rows and keeps the pure ones together.
+
+        `factor` is the kernel's on the same rows, if it is known already. An inherited score is one more feature, and
+        the search starts from it.
+        """
+        factor = self.factorise(X) if factor is None else factor
+        if inherited is None:
+            cuts = starting_cuts(X, weight, self.rules.init, rng)
+            settled = settle(factor.features, survival, weight, X, cuts, self.rules, self.solver)
+            return NodeSplit(factor.surface(settled.weights, settled.intercept), factor, settled)
+        features = np.column_stack((factor.features, inherited.factor * inherited.centred))
+        none = np.empty((0, 2))
+        settled = settle(features, survival, weight, X, none, self.rules, self.solver, inherited.centred)
+        return NodeSplit(factor.surface(settled.weights[:-1], settled.intercept), factor, settled)
+
+    def cut(
+        self, surface: Surface, X: np.ndarray, survival: Survival, weight: np.ndarray, limits: np.ndarray = NO_LIMITS
+    ) -> tuple[Surface, np.ndarray, float]:
+        """Decide where a node is cut along its score; return the surface that does, its scores and the log-rank.
+
+        The statistic is 0 where a child would be smaller than `limits` (weight of rows and of events).
+        """
+        args = survival.time, survival.event, weight, limits, self.by_logrank, self.tolerance
+        shift, boundary, logrank = cut_node(surface.sums(X), *args)
+        surface = replace(surface, intercept=surface.intercept - shift, boundary=boundary)
+        return surface, surface.score(X), float(logrank)
+
+
+@dataclass(frozen=True)
+class Inherited:
+    """The score of a parent's surface as a feature of its child."""
+
+    centred: np.ndarray  # (n_samples,) scores of the child's rows less their mean
+    mean: float
+    factor: float  # by which they are multiplied
+
+    @classmethod
+    def of(cls, scores: np.ndarray, spread: float) -> Inherited:
+        """Scale the scores of the child's rows to the standard deviation `spread`."""
+        mean = scores.mean()
+        centred = scores - mean
+        deviation = np.sqrt(np.mean(centred**2))
+        return cls(centred, float(mean), spread / deviation if deviation > 0 else 0.0)
+
+
+@dataclass(frozen=True)
+class NodeSplit:
+    """A surface, and everything that is known of how it was found; an inherited score is not in the surface."""
+
+    surface: Surface
+    factor: Factor
+    settled: Settled
+
+
+def check_svm(svm: Any) -> None:
+    """Check the parameters of a `DipoleSVM` that stand for themselves."""
+    for name in ("pure_quantile", "mixed_quantile"):
+        check_number(name, getattr(svm, name), low=0, high=1, hint="Quantiles are fractions, not percent.")
+    if svm.mixed_quantile <= svm.pure_quantile:
+        raise ValueError(
+            f"mixed_quantile must be larger than pure_quantile, got {svm.mixed_quantile} <= {svm.pure_quantile}. "
+            "They bound the time gaps of mixed and pure dipoles; (0.25, 0.75) is a common choice."
+        )
+    hint = "1 gives pure dipoles the weight of mixed ones."
+    check_number("pure_weight", svm.pure_weight, low=0, high=LARGEST_WEIGHT, hint=hint)
+    check_kappa(svm.kappa)
+    check_choice("kappa_scale", svm.kappa_scale, KAPPA_SCALES, hint="'sum' is the paper's.")
+    check_choice("cutoff_rule", svm.cutoff_rule, CUTOFF_RULES)
+    check_choice("init", svm.init, INITS, hint="'hazard' is the best one.")
+    check_choice("cut", svm.cut, CUTS, hint="'svm' is the paper's.")
+    check_choice("solver", svm.solver, SOLVERS)
+    check_number("tol", svm.tol, low=0)
+    check_number("solver_tol", svm.solver_tol, above=0, high=1)
+    check_number("max_reorientations", svm.max_reorientations, low=0, high=MOST_ROUNDS, whole=True)
+    check_number("factor_tol", svm.factor_tol, low=0, high=1)
+    if svm.max_rank is not None:
+        check_number("max_rank", svm.max_rank, low=1, whole=True, hint="None sets no limit.")
+
+
+# Rounds are recorded one by one.
+MOST_ROUNDS = 1_000_000
+
+
+def learn(svm: Any, rows: TrainingRows, rng: np.random.Generator, *, root_cutoffs: bool = False) -> LearntSvm:
+    """Fix all that a `DipoleSVM` learns from the rows of the root.
+
+    With `root_cutoffs` the time gaps that bound its dipoles are those of these rows, in every node.
+    """
+    check_svm(svm)
+    mean, scale = _find_scale(svm, rows)
+    X = (rows.X - mean) / scale if svm.standardize else rows.X
+    require_spread(X)
+    kernel = make_kernel(svm.kernel).fit(X, rows.weight)
+    bounds = np.nan, np.nan
+    if root_cutoffs:
+        quantiles = svm.pure_quantile, svm.mixed_quantile
+        bounds = find_cutoffs(rows.survival, rows.weight, *quantiles, svm.cutoff_rule).bounds(svm.cutoff_rule)
+    rules = SearchRules(
+        pure_quantile=float(svm.pure_quantile),
+        mixed_quantile=float(svm.mixed_quantile),
+        pure_weight=float(svm.pure_weight),
+        is_scripts=svm.cutoff_rule == "scripts",
+        pure_below=float(bounds[0]),
+        mixed_from=float(bounds[1]),
+        is_bounded=root_cutoffs,
+        kappa=float(svm.kappa),
+        per_dipole=svm.kappa_scale == "mean",
+        margin=_find_margin(svm.margin, X, rows.weight, rng),
+        init=INITS[svm.init],
+        tol=float(svm.tol),
+        solver_tol=float(svm.solver_tol),
+        max_reorientations=int(svm.max_reorientations),
+    )
+    return LearntSvm(kernel, mean, scale, rules, svm.solver, svm.factor_tol, svm.max_rank, svm.cut == "logrank")
+
+
+def _find_scale(svm: Any, rows: TrainingRows) -> tuple[np.ndarray, np.ndarray]:
+    if not svm.standardize:
+        return np.zeros(rows.X.shape[1]), np.ones(rows.X.shape[1])
+    if isinstance(svm.kernel, str) and svm.kernel == "precomputed":
+        raise ValueError("standardize=True needs covariates, but with kernel='precomputed' X is a kernel matrix.")
+    return mean_and_deviation(rows.X, rows.weight)
+
+
+def _find_margin(margin: Any, X: np.ndarray, weight: np.ndarray, rng: np.random.Generator) -> float:
+    if isinstance(margin, DistanceQuantile):
+        return margin.learn(X, weight, rng)
+    hint = "Or pass a DistanceQuantile."
+    return check_number("margin", margin, low=1 / LARGEST_SCALE, high=LARGEST_SCALE, hint=hint)

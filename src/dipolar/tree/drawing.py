@@ -1,0 +1,13 @@
+"""The covariates that are drawn for each node."""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["draw_orders"]
+
+
+def draw_orders(n_nodes: int, n_features: int, max_features: int, rng: np.random.Generator) -> np.ndarray:
+    """Return a random order of the covariates for each node; the given order where all of them are tried anyway."""
+    orders = np.tile(np.arange(n_features), (n_nodes, 1))
+    return rng.permuted(orders, axis=1, out=orders) if max_features < n_features else orders

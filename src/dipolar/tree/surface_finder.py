@@ -1,0 +1,422 @@
+"""Splits by the node SVM, on all covariates or on some that are drawn for each node."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from dipolar._core.search import GIVEN, settle_nodes
+from dipolar._core.surfaces import cut_surfaces, prepare_nodes, sample_rows, take_columns
+from dipolar.kernels import Kernel
+from dipolar.node_svm.factors import Surface, is_explicit
+from dipolar.node_svm.interior_point import suits_blas
+from dipolar.node_svm.learning import Inherited, LearntSvm, check_svm, learn
+from dipolar.node_svm.search import STATUSES, SplitStatus, starting_cuts
+from dipolar.node_svm.svm import DipoleSVM
+from dipolar.rows import TrainingRows
+from dipolar.survival import Survival
+from dipolar.tree.drawing import draw_orders
+from dipolar.tree.limits import GrowthLimits
+from dipolar.tree.surfaces import MonomialTables, Surfaces, surface_shares
+
+__all__ = ["SurfaceFinder", "SurfaceSplitter", "warn_about_unconverged"]
+
+HAS_SURFACE = np.array([status.has_surface for status in STATUSES])
+
+# Numbers that the features of nodes may take in one call (256 MB).
+BLOCK_SIZE = 32_000_000
+
+
+@dataclass(frozen=True)
+class SurfaceSplitter:
+    """How the nodes of a tree are split along surfaces."""
+
+    svms: tuple[DipoleSVM, ...]  # one of which is drawn for each node
+    max_features: int  # covariates that vary in a node and are used there
+    max_rows: float = np.inf  # of a node, from which its surface is learnt
+    inherit: float = 0.0  # standard deviation of the parent's score as a feature of its children
+    root_cutoffs: bool = False  # whether the time gaps that bound dipoles are those of the root
+
+    @property
+    def events_first(self) -> bool:
+        """Whether events come first among rows of equal times."""
+        return self.svms[0].cutoff_rule == "text"
+
+    def check(self) -> None:
+        """Refuse machines that cannot split the nodes of a tree."""
+        for svm in self.svms:
+            check_svm(svm)
+            if isinstance(svm.kernel, str) and svm.kernel == "precomputed":
+                raise ValueError(
+                    "kernel='precomputed' is not for trees, which are grown on parts and resamples of the rows. Pass "
+                    "the kernel as a function, or split a single node with DipoleSVM."
+                )
+        for name in ("cutoff_rule", "standardize"):
+            values = sorted({getattr(svm, name) for svm in self.svms})
+            if len(values) > 1:
+                raise ValueError(f"The machines in svm must agree in {name}, got {values}. Give all of them one value.")
+
+    def prepare(self, rows: TrainingRows, rng: np.random.Generator) -> tuple[Any, ...]:
+        """Return what the machines learn from all rows, and the covariates as they want them."""
+        svms = tuple(learn(svm, rows, rng, root_cutoffs=self.root_cutoffs) for svm in self.svms)
+        return svms, np.ascontiguousarray(svms[0].scaled(rows.X))
+
+    def finder(
+        self, survival: Survival, weight: np.ndarray, limits: GrowthLimits, rng: np.random.Generator, *prepared: Any
+    ) -> SurfaceFinder:
+        """Return the finder of the tree of one sample."""
+        return SurfaceFinder(self, survival, weight, limits, rng, *prepared)
+
+
+class _Machine:
+    """One of the machines on the rows of a tree."""
+
+    def __init__(self, svm: LearntSvm, n_features: int, max_features: int) -> None:
+        self.svm, self.n_features, self.max_features = svm, n_features, max_features
+
+    def on(self, n_columns: int) -> LearntSvm:
+        """Return the machine with its kernel on so many of the covariates."""
+        return replace(self.svm, kernel=self.svm.kernel.narrowed(n_columns / self.n_features))
+
+    @cached_property
+    def tables(self) -> MonomialTables | None:
+        """The explicit features of the kernel on any number of columns that a node may have."""
+        all_columns = self.max_features == self.n_features
+        sizes = [self.n_features] if all_columns else range(1, self.max_features + 1)
+        return MonomialTables.of(self.svm.kernel, sizes)
+
+    def suits_compiled_code(self, n_rows: int, n_columns: int) -> bool:
+        """Whether compiled code makes the features of a node itself and solves its problem."""
+        return (
+            self.tables is not None
+            and self.svm.solver == "interior_point"
+            and is_explicit(self.svm.kernel, n_columns, n_rows)
+            and not suits_blas(n_rows, int(self.tables.size_of[n_columns]))
+        )
+
+
+class _Found(NamedTuple):
+    """Surfaces of some nodes, in tables that are wide enough for all of them."""
+
+    machine: np.ndarray  # (n_nodes,) number of the machine
+    n_columns: np.ndarray  # (n_nodes,)
+    column: np.ndarray  # (n_nodes, max_features)
+    n_own: np.ndarray  # (n_nodes,) number of coefficients; -1 where the surface is one of a basis of rows
+    coefficient: np.ndarray  # (n_nodes, max_coefficients)
+    intercept: np.ndarray  # (n_nodes,)
+    boundary: np.ndarray  # (n_nodes,)
+    share: np.ndarray  # (n_nodes, max_features)
+    logrank: np.ndarray  # (n_nodes,)
+
+
+class SurfaceFinder:
+    """Finds the surfaces of one tree.
+
+    Parameters
+    ----------
+    splitter : SurfaceSplitter
+    survival, weight : Survival, ndarray
+        Outcomes of all rows, in dipole order, and how often each row is in the sample.
+    limits : GrowthLimits
+    rng : Generator
+        Draws covariates, machine and, in large nodes, the rows of each surface.
+    svms, Z : tuple of LearntSvm, ndarray
+        The machines, and the covariates of all rows as they want them.
+    """
+
+    def __init__(
+        self,
+        splitter: SurfaceSplitter,
+        survival: Survival,
+        weight: np.ndarray,
+        limits: GrowthLimits,
+        rng: np.random.Generator,
+        svms: tuple[LearntSvm, ...],
+        Z: np.ndarray,
+    ) -> None:
+        self.orders = np.flatnonzero(weight).astype(np.int32).reshape(1, -1)
+        self.goes_left = np.zeros(len(weight), dtype=bool)
+        self.ends = np.zeros(len(STATUSES), np.int64)
+        self._splitter, self._rng = splitter, rng
+        self._Z = Z
+        self._machines = [_Machine(svm, Z.shape[1], splitter.max_features) for svm in svms]
+        self._survival, self._weight = survival, weight
+        self._limits = np.array([limits.min_samples_leaf, limits.min_events_leaf])
+        self._carried = np.zeros(len(weight) if splitter.inherit > 0 else 0)
+        widths = [machine.tables.widest for machine in self._machines if machine.tables is not None]
+        self._widest = max(widths, default=0)
+        self._found: list[_Found] = []
+        self._n_found = 0
+        self._bases: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # rows and coefficients, by number of the find
+
+    @property
+    def n_unconverged(self) -> int:
+        """In how many nodes no problem was solved to its tolerance."""
+        return int(self.ends[STATUSES.index(SplitStatus.UNCONVERGED)])
+
+    def find(self, start: np.ndarray, stop: np.ndarray, parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        n_nodes, splitter, machines = len(start), self._splitter, self._machines
+        found = self._room(n_nodes)
+        drawn = draw_orders(n_nodes, self._Z.shape[1], splitter.max_features, self._rng)
+        found.machine[:] = self._rng.integers(len(machines), size=n_nodes) if len(machines) > 1 else 0
+        first = self._rng.random(n_nodes) if splitter.max_rows < np.inf else np.zeros(n_nodes)
+        rows, row_offset = self._sample(start, stop, first)
+        self._take_columns(drawn, rows, row_offset, found)
+        for number, machine in enumerate(machines):
+            of_machine = np.flatnonzero((found.machine == number) & (found.n_columns > 0))
+            self._find_by(machine, of_machine, found, start, stop, parent, rows, row_offset)
+        self._found.append(found)
+        self._n_found += n_nodes
+        return found.logrank, found.logrank
+
+    def freeze(self, found: np.ndarray) -> Surfaces:
+        kept = found[found >= 0]
+        every = _Found(*(np.concatenate(parts)[kept] for parts in zip(self._room(0), *self._found)))
+        none = np.empty(0, np.int64), np.empty(0)
+        bases = [self._bases.get(int(number), none) for number in kept]
+        svm = self._machines[0].svm
+        return Surfaces.collect(
+            found >= 0,
+            [machine.svm.kernel for machine in self._machines],
+            every.machine,
+            columns=[column[:n] for column, n in zip(every.column, every.n_columns)],
+            shares=[share[:n] for share, n in zip(every.share, every.n_columns)],
+            coefficients=[own[:n] if n >= 0 else base[1] for own, n, base in zip(every.coefficient, every.n_own, bases)],
+            bases=[base[0] for base in bases],
+            Z=self._Z,
+            intercept=every.intercept,
+            boundary=every.boundary,
+            mean=svm.mean,
+            scale=svm.scale,
+        )
+
+    def _room(self, n_nodes: int) -> _Found:
+        m = self._splitter.max_features
+        return _Found(
+            machine=np.zeros(n_nodes, np.int64),
+            n_columns=np.zeros(n_nodes, np.int64),
+            column=np.zeros((n_nodes, m), np.int32),
+            n_own=np.full(n_nodes, -1, np.int64),
+            coefficient=np.zeros((n_nodes, self._widest)),
+            intercept=np.zeros(n_nodes),
+            boundary=np.zeros(n_nodes),
+            share=np.zeros((n_nodes, m)),
+            logrank=np.zeros(n_nodes),
+        )
+
+    def _sample(self, start: np.ndarray, stop: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows that the surface of each node is learnt from, and where those of each node begin."""
+        if self._splitter.max_rows == np.inf and len(start) == 1:
+            return self.orders[0, start[0] : stop[0]], np.array([0, stop[0] - start[0]])
+        most = int(min(self._splitter.max_rows, np.iinfo(np.int64).max // 2))
+        rows, offset = np.empty(int((stop - start).sum()), np.int32), np.empty(len(start) + 1, np.int64)
+        sample_rows(self.orders[0], start, stop, first, most, offset, rows)
+        return rows, offset
+
+    def _take_columns(self, drawn: np.ndarray, rows: np.ndarray, row_offset: np.ndarray, found: _Found) -> None:
+        """Choose the covariates of each node: all of them, or those drawn first that vary in it."""
+        n_features = self._Z.shape[1]
+        if self._splitter.max_features == n_features:
+            found.column[:], found.n_columns[:] = np.arange(n_features), n_features
+        else:
+            take_columns(self._Z, rows, row_offset, drawn, self._splitter.max_features, found.column, found.n_columns)
+
+    def _find_by(
+        self,
+        machine: _Machine,
+        nodes: np.ndarray,
+        found: _Found,
+        start: np.ndarray,
+        stop: np.ndarray,
+        parent: np.ndarray,
+        rows: np.ndarray,
+        row_offset: np.ndarray,
+    ) -> None:
+        """Find the surfaces of some nodes by one machine: in one call, as far as compiled code can."""
+        sizes = row_offset[nodes + 1] - row_offset[nodes]
+        fits = np.array([machine.suits_compiled_code(*sides) for sides in zip(sizes, found.n_columns[nodes])], bool)
+        for part in _blocks(nodes[fits], sizes[fits], self._widest + 1):
+            self._find_together(machine, part, found, start, stop, parent, rows, row_offset)
+        for node, size in zip(nodes[~fits], sizes[~fits]):
+            begin = row_offset[node]
+            self._find_alone(machine, int(node), found, start, stop, parent, rows[begin : begin + size])
+
+    def _find_together(
+        self,
+        machine: _Machine,
+        nodes: np.ndarray,
+        found: _Found,
+        start: np.ndarray,
+        stop: np.ndarray,
+        parent: np.ndarray,
+        rows: np.ndarray,
+        row_offset: np.ndarray,
+    ) -> None:
+        """Find the surfaces of nodes in compiled code; a node whose problem it cannot solve is looked at alone."""
+        svm, tables, inherit = machine.svm, machine.tables, self._splitter.inherit
+        is_child = inherit > 0 and parent[nodes[0]] >= 0  # nodes that are asked for together are of one level
+        chosen = _Found(*(values[nodes] for values in found))
+        own, own_offset = _gather_slices(rows, row_offset, nodes)
+        ranks = tables.size_of[chosen.n_columns] + is_child
+        sizes = np.diff(own_offset)
+        feature_offset = np.concatenate(([0], np.cumsum(ranks * sizes)))
+        features, centre = np.empty(feature_offset[-1]), np.zeros((len(nodes), self._widest + 2))
+        scores, weights = np.empty(len(own)), np.zeros((len(nodes), self._widest + 1))
+        spread = inherit if is_child else 0.0
+        prepare_nodes(
+            self._Z, own, own_offset, chosen.column, chosen.n_columns, tables.start_of, tables.size_of, tables.factor,
+            tables.size, self._carried, spread, feature_offset, features, centre, scores,
+        )  # fmt: skip
+        cuts, cut_offset = self._starting_cuts(svm, own, own_offset, chosen, is_child)
+        rules = svm.rules._replace(init=GIVEN) if is_child else svm.rules
+        path = np.empty((len(nodes), rules.max_reorientations + 1))
+        status, n_solved = np.empty(len(nodes), np.int64), np.empty(len(nodes), np.int64)
+        time, event = self._survival.time, self._survival.event
+        settle_nodes(
+            time, event, self._weight, own, own_offset, features, feature_offset, ranks, self._Z, cuts, cut_offset,
+            rules, weights, scores, path, status, n_solved, chosen.intercept, np.empty(len(nodes)),
+        )  # fmt: skip
+        parent_coefficient, parent_intercept = self._parents(parent[nodes], is_child)
+        cut_surfaces(
+            self._Z, self.orders[0], start[nodes], stop[nodes], time, event, self._weight, self._limits,
+            svm.by_logrank, svm.tolerance, HAS_SURFACE[status], chosen.column, chosen.n_columns, tables.start_of,
+            tables.size_of, tables.factor, tables.size, centre, weights, spread, parent_coefficient, parent_intercept,
+            self._carried, self.goes_left, chosen.coefficient, chosen.intercept, chosen.boundary, chosen.share,
+            chosen.logrank,
+        )  # fmt: skip
+        for values, of_nodes in zip(found, chosen):
+            values[nodes] = of_nodes
+        found.n_own[nodes] = tables.size_of[chosen.n_columns]
+        unsolved = status == STATUSES.index(SplitStatus.UNCONVERGED)
+        self.ends += np.bincount(status[~unsolved], minlength=len(STATUSES))
+        for number in np.flatnonzero(unsolved):
+            node = int(nodes[number])
+            self._find_alone(
+                machine, node, found, start, stop, parent, own[own_offset[number] : own_offset[number + 1]]
+            )
+
+    def _find_alone(
+        self,
+        machine: _Machine,
+        node: int,
+        found: _Found,
+        start: np.ndarray,
+        stop: np.ndarray,
+        parent: np.ndarray,
+        rows: np.ndarray,
+    ) -> None:
+        """Find the surface of one node, whatever its kernel, size and solver."""
+        columns, inherit = found.column[node, : found.n_columns[node]], self._splitter.inherit
+        svm = machine.on(len(columns))
+        survival, weight = self._survival, self._weight
+        inherited = Inherited.of(self._carried[rows], inherit) if inherit > 0 and parent[node] >= 0 else None
+        Z = self._Z[rows][:, columns]
+        split = svm.split(Z, survival.take(rows), weight[rows], self._rng, inherited=inherited)
+        self.ends[STATUSES.index(split.settled.status)] += 1
+        found.logrank[node] = 0.0
+        if not split.settled.status.has_surface:
+            return
+        surface, basis = split.surface, rows[split.factor.basis]
+        if inherited is not None:
+            worth = split.settled.weights[-1] * inherited.factor
+            surface, basis = self._add_parent(surface, basis, int(parent[node]), worth, inherited.mean, columns)
+        every = self.orders[0, start[node] : stop[node]]
+        Z = self._Z[every][:, columns]
+        surface, scores, found.logrank[node] = svm.cut(surface, Z, survival.take(every), weight[every], self._limits)
+        if surface.is_flat:
+            found.logrank[node] = 0.0
+        self.goes_left[every] = scores < 0.0
+        found.boundary[node] = surface.boundary
+        if inherit > 0:
+            self._carried[every] = scores
+        found.intercept[node] = surface.intercept
+        if len(surface.rows):
+            found.n_own[node] = -1
+            self._bases[self._n_found + node] = basis, surface.coefficients
+        else:
+            found.n_own[node] = len(surface.coefficients)
+            found.coefficient[node, : len(surface.coefficients)] = surface.coefficients * machine.tables.sizes(
+                len(columns)
+            )
+        if found.logrank[node] > 0.0:
+            found.share[node, : len(columns)] = surface_shares(surface, Z)
+
+    def _add_parent(
+        self, surface: Surface, basis: np.ndarray, parent: int, worth: float, mean: float, columns: np.ndarray
+    ) -> tuple[Surface, np.ndarray]:
+        """Add a parent's surface to that of its child, as often as it is worth."""
+        table, line = self._at(parent)
+        intercept = surface.intercept + worth * (table.intercept[line] - mean)
+        if parent not in self._bases:
+            n_own = table.n_own[line]
+            size = self._machines[int(table.machine[line])].tables.sizes(len(columns))
+            coefficients = surface.coefficients + worth * table.coefficient[line, :n_own] / size
+            return replace(surface, coefficients=coefficients, intercept=float(intercept)), basis
+        more, added = self._bases[parent]
+        basis, place = np.unique(np.concatenate((basis, more)), return_inverse=True)
+        coefficients = np.bincount(place, np.concatenate((surface.coefficients, worth * added)), len(basis))
+        return Surface(surface.kernel, self._Z[basis][:, columns], coefficients, float(intercept)), basis
+
+    def _at(self, number: int) -> tuple[_Found, int]:
+        """Return the table that holds the find with this number, and its line there."""
+        for table in self._found:
+            if number < len(table.machine):
+                return table, number
+            number -= len(table.machine)
+        raise AssertionError("finds are numbered in the order of all calls")
+
+    def _parents(self, parent: np.ndarray, is_child: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Return coefficients and intercepts of the parents' surfaces."""
+        coefficient, intercept = np.zeros((len(parent), self._widest)), np.zeros(len(parent))
+        if is_child:
+            for k, number in enumerate(parent):
+                table, line = self._at(int(number))
+                coefficient[k], intercept[k] = table.coefficient[line], table.intercept[line]
+        return coefficient, intercept
+
+    def _starting_cuts(
+        self, svm: LearntSvm, rows: np.ndarray, row_offset: np.ndarray, nodes: _Found, is_child: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the univariate cuts that the searches in some nodes start from, and where those of each node begin."""
+        n_nodes = len(row_offset) - 1
+        if is_child or not svm.starts_from_cuts:
+            return np.empty((0, 2)), np.zeros(n_nodes + 1, np.int64)
+        every = []
+        for k in range(n_nodes):
+            own, columns = rows[row_offset[k] : row_offset[k + 1]], nodes.column[k, : nodes.n_columns[k]]
+            cuts = starting_cuts(self._Z[own][:, columns], self._weight[own], svm.rules.init, self._rng)
+            cuts[:, 0] = columns[cuts[:, 0].astype(np.int64)]
+            every.append(cuts)
+        return np.concatenate(every), np.concatenate(([0], np.cumsum([len(cuts) for cuts in every])))
+
+
+def _gather_slices(values: np.ndarray, offset: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the slices `values[offset[k]:offset[k + 1]]` of the chosen k one after the other, and where they begin."""
+    if len(chosen) == len(offset) - 1:
+        return values, offset
+    parts = [values[offset[k] : offset[k + 1]] for k in chosen]
+    return np.concatenate(parts), np.concatenate(([0], np.cumsum([len(part) for part in parts])))
+
+
+def _blocks(nodes: np.ndarray, sizes: np.ndarray, width: int) -> list[np.ndarray]:
+    """Part nodes so that the features of each part, `width` for each of their rows, take a bounded amount of memory."""
+    if not len(nodes):
+        return []
+    part = np.cumsum(sizes * width) // BLOCK_SIZE
+    return np.split(nodes, np.flatnonzero(np.diff(part)) + 1)
+
+
+def warn_about_unconverged(n_unconverged: int, where: str, stacklevel: int) -> None:
+    """Warn if there are nodes that were left alone because their problem was not solved."""
+    if n_unconverged:
+        warnings.warn(
+            f"{n_unconverged} nodes of {where} were not split because their problem was not solved to the tolerance of "
+            "the machine. Scale the covariates (standardize=True), lower kappa, or raise solver_tol.",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )
