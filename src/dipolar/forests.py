@@ -109,6 +109,7 @@ class LogRankSurvivalForest(BaseSurvivalForest):
     """
 
     _allow_nan = True
+    _split_kinds = ("axis",)
 
     def __init__(
         self,
@@ -233,6 +234,8 @@ class DipoleSurvivalForest(BaseSurvivalForest):
     >>> round(forest.oob_score_, 2)
     0.73
     """
+
+    _split_kinds = ("drawn_surface",)
 
     def __init__(
         self,

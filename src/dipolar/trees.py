@@ -117,6 +117,7 @@ class LogRankSurvivalTree(BaseSurvivalTree):
     """
 
     _allow_nan = True
+    _split_kinds = ("axis",)
 
     def __init__(
         self,
@@ -254,6 +255,9 @@ class DipoleSurvivalTree(BaseSurvivalTree):
     >>> tree.n_leaves_
     4
     """
+
+    # Of drawn covariates where it is a tree of a forest.
+    _split_kinds = ("surface", "drawn_surface")
 
     def __init__(
         self,

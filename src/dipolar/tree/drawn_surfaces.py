@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from dipolar._core.surfaces import GAUSSIAN, LINEAR, QUADRATIC, n_coefficients, route_surfaces
 from dipolar.factors import Surface
-from dipolar.kernels import GaussianKernel, Kernel, LinearKernel, PolynomialKernel
-from dipolar.tree.flat import entries, is_offset, numbers, offsets
+from dipolar.kernels import LARGEST_SCALE, GaussianKernel, Kernel, LinearKernel, PolynomialKernel
+from dipolar.records import index, reals, wholes
+from dipolar.records import offsets as offsets_of
+from dipolar.tree.flat import entries, numbers, offsets
 from dipolar.tree.rules import first_that_fits, flatten, influence_rules, polynomial_terms, sum_rules
 from dipolar.tree.splits import Splits, register_kind
-from dipolar.tree.surfaces import SurfaceCut, Surfaces
+from dipolar.tree.surfaces import (
+    COEFFICIENT,
+    MEAN,
+    SCALE,
+    SCORE,
+    SPLIT_NUMBER,
+    SurfaceCut,
+    Surfaces,
+    check_split_numbers,
+)
 
 __all__ = ["KERNEL_CODES", "DrawnSurfaces"]
 
 # The kernels of drawn surfaces, by the names that users give them.
 KERNEL_CODES = {"linear": LINEAR, "quadratic": QUADRATIC, "rbf": GAUSSIAN}
+
+KERNEL_CODE = wholes("splits", low=min(KERNEL_CODES.values()), high=max(KERNEL_CODES.values()), dtype=np.int8)
 
 
 @register_kind
@@ -35,17 +48,17 @@ class DrawnSurfaces(Splits):
 
     kind: ClassVar[str] = "drawn_surface"
 
-    split: np.ndarray  # (n_nodes,) int32, number of the node's split; -1 in leaves
-    kernel: np.ndarray  # (n_splits,) int8, a code of `KERNEL_CODES`
-    column_offset: np.ndarray  # (n_splits + 1,) int64
-    column: np.ndarray  # (n_columns,) int32, covariates
-    offset: np.ndarray  # (n_splits + 1,) int64
-    coefficient: np.ndarray  # (n_coefficients,) float64
-    basis_offset: np.ndarray  # (n_splits + 1,) int64
-    basis: np.ndarray  # (n_values,) float64, standardised
-    intercept: np.ndarray  # (n_splits,) float64
-    mean: np.ndarray  # (n_features,) float64, subtracted from covariates first
-    scale: np.ndarray  # (n_features,) float64, by which they are divided then
+    split: Annotated[np.ndarray, SPLIT_NUMBER]
+    kernel: Annotated[np.ndarray, KERNEL_CODE]  # a code of `KERNEL_CODES`
+    column_offset: Annotated[np.ndarray, offsets_of("splits", into="columns", may_be_empty=False)]
+    column: Annotated[np.ndarray, index("columns", into="features")]
+    offset: Annotated[np.ndarray, offsets_of("splits", into="coefficients", may_be_empty=False)]
+    coefficient: Annotated[np.ndarray, COEFFICIENT]
+    basis_offset: Annotated[np.ndarray, offsets_of("splits", into="values")]
+    basis: Annotated[np.ndarray, reals("values", low=-LARGEST_SCALE, high=LARGEST_SCALE)]  # standardised
+    intercept: Annotated[np.ndarray, SCORE]
+    mean: Annotated[np.ndarray, MEAN]
+    scale: Annotated[np.ndarray, SCALE]
 
     def columns(self, node: int) -> np.ndarray:
         """Return the covariates that a node looks at."""
@@ -137,48 +150,17 @@ class DrawnSurfaces(Splits):
         )  # fmt: skip
         return leaf
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        return {name: getattr(self, name) for name in DRAWN_FIELDS}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any]) -> DrawnSurfaces:
-        return cls(**{name: np.asarray(arrays[name], dtype) for name, dtype in DRAWN_FIELDS.items()})
-
-    def check(self, is_split: np.ndarray, n_features: int) -> None:
-        n_splits = int(is_split.sum())
-        if not np.array_equal(self.split, numbers(is_split)):
-            raise ValueError("the surfaces do not belong to the nodes that are split")
-        shapes_fit = (
-            self.kernel.shape == self.intercept.shape == (n_splits,)
-            and is_offset(self.column_offset, n_splits, len(self.column))
-            and is_offset(self.offset, n_splits, len(self.coefficient))
-            and is_offset(self.basis_offset, n_splits, len(self.basis))
-            and self.mean.shape == self.scale.shape == (n_features,)
-        )
-        if not shapes_fit or ((self.column < 0) | (self.column >= n_features)).any():
-            raise ValueError("the arrays of the surfaces do not fit together")
-        n_columns, n_found, n_basis = (np.diff(o) for o in (self.column_offset, self.offset, self.basis_offset))
-        for code, columns, found, basis in zip(self.kernel, n_columns, n_found, n_basis):
-            if code not in KERNEL_CODES.values() or columns == 0:
-                raise ValueError("a surface has no covariates, or an unknown kernel")
-            if found != n_coefficients(code, columns, found) or basis != (found * columns if code == GAUSSIAN else 0):
-                raise ValueError("a surface has not the coefficients that its kernel needs")
-
-
-# Name and width of the arrays of drawn surfaces.
-DRAWN_FIELDS = {
-    "split": np.int32,
-    "kernel": np.int8,
-    "column_offset": np.int64,
-    "column": np.int32,
-    "offset": np.int64,
-    "coefficient": np.float64,
-    "basis_offset": np.int64,
-    "basis": np.float64,
-    "intercept": np.float64,
-    "mean": np.float64,
-    "scale": np.float64,
-}
+    def _check_meaning(self, is_split: np.ndarray) -> None:
+        check_split_numbers(self.split, is_split)
+        n_columns, n_found, n_values = (np.diff(o) for o in (self.column_offset, self.offset, self.basis_offset))
+        kinds = zip(self.kernel.tolist(), n_columns.tolist(), n_found.tolist())
+        n_wanted = np.array([n_coefficients(*kind) for kind in kinds], np.int64)
+        n_basis = np.where(self.kernel == GAUSSIAN, n_found * n_columns, 0)
+        if not np.array_equal(n_found, n_wanted) or not np.array_equal(n_values, n_basis):
+            raise ValueError("a surface has not the coefficients that its kernel needs")
+        is_flat = np.logical_and.reduceat(self.coefficient == 0, self.offset[:-1]) if len(n_found) else n_found
+        if is_flat.any():
+            raise ValueError("the coefficients of a surface are all 0")
 
 
 def _kernel(code: int, n_columns: int) -> Kernel:

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
 from dipolar.factors import Surface
 from dipolar.kernels import (
+    LARGEST_SCALE,
+    MAX_DEGREE,
     GaussianKernel,
     Kernel,
     LaplacianKernel,
@@ -22,7 +24,11 @@ from dipolar.kernels import (
     PolynomialKernel,
     SigmoidKernel,
 )
-from dipolar.tree.flat import entries, is_offset, numbers, offsets
+from dipolar.parameters import check_number
+from dipolar.records import index, reals
+from dipolar.records import offsets as offsets_of
+from dipolar.scaling import SMALLEST_SPREAD
+from dipolar.tree.flat import entries, numbers, offsets
 from dipolar.tree.rules import (
     first_that_fits,
     flatten,
@@ -40,11 +46,33 @@ SAVED_KERNELS: dict[str, type[Kernel]] = {
     cls.__name__: cls for cls in (LinearKernel, PolynomialKernel, GaussianKernel, LaplacianKernel, SigmoidKernel)
 }
 
+# What the parameters of a kernel may be; products of them with covariates stay finite.
+KERNEL_RANGES: dict[str, dict[str, Any]] = {
+    "degree": {"low": 1, "high": MAX_DEGREE, "whole": True},
+    "coef0": {"low": -LARGEST_SCALE, "high": LARGEST_SCALE},
+    "gamma": {"low": LARGEST_SCALE**-3, "high": LARGEST_SCALE**3},
+    "sigma2": {"low": LARGEST_SCALE**-3, "high": LARGEST_SCALE**3},
+}
+
+# Coefficients and kernel values, and scores, which are sums of products of both, are no larger.
+LARGEST_FACTOR, LARGEST_SCORE = LARGEST_SCALE**2, LARGEST_SCALE**3
+
+# Shares sum to 1 but for rounding, which may also make values of kernels larger.
+ROUNDING = 1e-6
+
 # Rows of a node that are looked at to share its gain among the covariates.
 ROWS_FOR_SHARES = 64
 
 # Numbers that may be copied at a time for that (8 MB).
 NUMBERS_FOR_SHARES = 1_000_000
+
+
+# Arrays that all kinds of surfaces have.
+SPLIT_NUMBER = index("nodes", into="splits", may_be_missing=True)  # number of the node's split; -1 in leaves
+COEFFICIENT = reals("coefficients", low=-LARGEST_FACTOR, high=LARGEST_FACTOR)
+SCORE = reals("splits", low=-LARGEST_SCORE, high=LARGEST_SCORE)
+MEAN = reals("features", low=-2 * LARGEST_SCALE, high=2 * LARGEST_SCALE)  # subtracted from covariates first
+SCALE = reals("features", low=SMALLEST_SPREAD, high=2 * LARGEST_SCALE)  # by which they are divided then
 
 
 @dataclass(frozen=True)
@@ -98,17 +126,17 @@ class Surfaces(Splits):
     kind: ClassVar[str] = "surface"
 
     kernel: Kernel
-    split: np.ndarray  # (n_nodes,) int32, number of the node's split; -1 in leaves
-    offset: np.ndarray  # (n_splits + 1,) int64
-    coefficient: np.ndarray  # (n_coefficients,) float64
-    basis_offset: np.ndarray  # (n_splits + 1,) int64
-    basis_row: np.ndarray  # (n_basis_rows,) int32, rows of `basis`
-    basis: np.ndarray  # (n_basis, n_columns) float64, scaled
-    intercept: np.ndarray  # (n_splits,) float64
-    boundary: np.ndarray  # (n_splits,) float64
-    shares: np.ndarray  # (n_splits, n_features) float64
-    mean: np.ndarray  # (n_features,) float64, subtracted from covariates first
-    scale: np.ndarray  # (n_features,) float64, by which they are divided then
+    split: Annotated[np.ndarray, SPLIT_NUMBER]
+    offset: Annotated[np.ndarray, offsets_of("splits", into="coefficients")]
+    coefficient: Annotated[np.ndarray, COEFFICIENT]
+    basis_offset: Annotated[np.ndarray, offsets_of("splits", into="uses of rows")]
+    basis_row: Annotated[np.ndarray, index("uses of rows", into="rows")]
+    basis: Annotated[np.ndarray, reals("rows", "features", low=-LARGEST_SCALE, high=LARGEST_SCALE)]  # scaled
+    intercept: Annotated[np.ndarray, SCORE]
+    boundary: Annotated[np.ndarray, SCORE]
+    shares: Annotated[np.ndarray, reals("splits", "features", low=0, high=1 + ROUNDING)]
+    mean: Annotated[np.ndarray, MEAN]
+    scale: Annotated[np.ndarray, SCALE]
 
     @classmethod
     def collect(
@@ -204,31 +232,24 @@ class Surfaces(Splits):
         parameters = {field.name: getattr(self.kernel, field.name) for field in fields(self.kernel)}
         return {"kernel": type(self.kernel).__name__, "parameters": parameters}
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        return {name: getattr(self, name) for name in SURFACE_FIELDS}
-
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any]) -> Surfaces:
-        name = settings["kernel"]
-        if name not in SAVED_KERNELS:
-            raise ValueError(f"an unknown kernel {name!r}; known are {sorted(SAVED_KERNELS)}")
-        kernel = SAVED_KERNELS[name](**settings["parameters"])
-        return cls(kernel, **{name: np.asarray(arrays[name], dtype) for name, dtype in SURFACE_FIELDS.items()})
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any]) -> Self:
+        return cls.of_arrays(arrays, kernel=_read_kernel(settings))
 
-    def check(self, is_split: np.ndarray, n_features: int) -> None:
-        n_splits = int(is_split.sum())
-        if not np.array_equal(self.split, numbers(is_split)):
-            raise ValueError("the surfaces do not belong to the nodes that are split")
-        shapes_fit = (
-            is_offset(self.offset, n_splits, len(self.coefficient))
-            and is_offset(self.basis_offset, n_splits, len(self.basis_row))
-            and self.basis.shape[1:] == (n_features,)
-            and self.intercept.shape == self.boundary.shape == (n_splits,)
-            and self.shares.shape == (n_splits, n_features)
-            and self.mean.shape == self.scale.shape == (n_features,)
-        )
-        if not shapes_fit or ((self.basis_row < 0) | (self.basis_row >= len(self.basis))).any():
-            raise ValueError("the arrays of the surfaces do not fit together")
+    def _check_meaning(self, is_split: np.ndarray) -> None:
+        check_split_numbers(self.split, is_split)
+        _check_kernel(self.kernel)
+        if (np.abs(self.shares.sum(axis=1) - 1.0) > ROUNDING).any():
+            raise ValueError("the shares of a surface do not sum to 1")
+        n_found, n_rows = np.diff(self.offset), np.diff(self.basis_offset)
+        # Coefficients belong to basis rows, or to the explicit features of the kernel, or there are none.
+        n_wanted = np.where(n_rows > 0, n_rows, self.kernel.n_features(len(self.mean)) or 0)
+        if ((n_found != n_wanted) & ((n_found > 0) | (n_rows > 0))).any():
+            raise ValueError("a surface has not the coefficients that its kernel needs")
+        with np.errstate(over="ignore"):
+            largest = self.kernel.diagonal(self.basis).max(initial=0.0)
+        if not largest <= LARGEST_FACTOR * (1 + ROUNDING):
+            raise ValueError(f"the kernel is larger than {LARGEST_FACTOR:g} on a basis row")
 
     def _standardised(self, X: np.ndarray) -> np.ndarray:
         if not self.mean.any() and (self.scale == 1).all():
@@ -236,17 +257,30 @@ class Surfaces(Splits):
         return (X - self.mean) / self.scale
 
 
-# Name and width of the arrays of surfaces.
-SURFACE_FIELDS = {
-    "split": np.int32,
-    "offset": np.int64,
-    "coefficient": np.float64,
-    "basis_offset": np.int64,
-    "basis_row": np.int32,
-    "basis": np.float64,
-    "intercept": np.float64,
-    "boundary": np.float64,
-    "shares": np.float64,
-    "mean": np.float64,
-    "scale": np.float64,
-}
+def check_split_numbers(split: np.ndarray, is_split: np.ndarray) -> None:
+    """Raise ValueError unless the nodes that are split, and no others, have the surfaces 0, 1, 2, ..."""
+    if not np.array_equal(split, numbers(is_split)):
+        raise ValueError("the surfaces do not belong to the nodes that are split")
+
+
+def _read_kernel(settings: Mapping[str, Any]) -> Kernel:
+    name, parameters = settings.get("kernel"), settings.get("parameters")
+    if not isinstance(name, str) or name not in SAVED_KERNELS:
+        raise ValueError(f"an unknown kernel {name!r:.60}; known are {sorted(SAVED_KERNELS)}")
+    kernel = SAVED_KERNELS[name]
+    wanted = {field.name for field in fields(kernel)}
+    if not isinstance(parameters, dict) or parameters.keys() != wanted:
+        raise ValueError(f"a {name} has other parameters than {sorted(wanted)}")
+    return kernel(**parameters)
+
+
+def _check_kernel(kernel: Kernel) -> None:
+    values = {field.name: getattr(kernel, field.name) for field in fields(kernel)}
+    for name, value in values.items():
+        check_number(name, value, **KERNEL_RANGES[name])
+    if isinstance(kernel, PolynomialKernel):
+        check_number("coef0", kernel.coef0, low=0)
+        with np.errstate(over="ignore"):
+            constant = np.float64(kernel.coef0) ** kernel.degree
+        if not constant <= LARGEST_SCORE * (1 + ROUNDING):
+            raise ValueError(f"coef0={kernel.coef0:g} to the power of {kernel.degree} is larger than {LARGEST_SCORE:g}")
