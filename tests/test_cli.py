@@ -387,7 +387,8 @@ def test_a_model_is_the_tree_with_one_more_entry(model, tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"{", "not a complete model"),
+        (b"{", "preparation.json is not JSON"),
+        (b"[" * 10_000, "preparation.json is nested"),
         (b"[]", "does not say"),
         (b'{"format": "dipolar-preparation", "version": 99}', "version 99"),
         (b'{"format": "dipolar-preparation", "version": 1}', "damaged"),
@@ -407,7 +408,7 @@ def test_other_files_are_no_models(model, tmp_path):
     for content in (b"", b"time,event\n1,2\n", whole[: len(whole) // 2]):
         path = tmp_path / "m.dipolar"
         path.write_bytes(content)
-        assert "not a complete saved dipolar tree" in refused("predict", path, "remission")
+        assert "not a complete saved dipolar model" in refused("predict", path, "remission")
     header = json.loads(zipfile.ZipFile(model).read("header.json")) | {"estimator": "os.system"}
     assert "os.system" in refused(
         "predict", edit(model, tmp_path / "m.dipolar", header_json=json.dumps(header)), "remission"

@@ -199,9 +199,7 @@ def test_files_of_other_models_and_damaged_ones_are_refused(named, tmp_path):
             type(forest).load(path)
 
 
-@pytest.mark.parametrize(
-    "name", ["node.left", "length.node.left", "splits.column", "splits.offset", "all.offset", "times"]
-)
+@pytest.mark.parametrize("name", ["left", "length.left", "splits.column", "splits.offset", "all.offset", "times"])
 def test_arrays_that_form_no_forest_are_refused(name, tmp_path):
     X, y = generated()
     path = tmp_path / "forest"

@@ -82,17 +82,17 @@ def test_every_truncated_file_is_refused(saved):
     data = saved.read_bytes()
     for size in [0, 1, 10, *range(100, len(data), 499), len(data) - 1]:
         saved.write_bytes(data[:size])
-        with pytest.raises(ValueError, match="not a complete saved dipolar tree"):
+        with pytest.raises(ValueError, match="not a complete saved dipolar model"):
             LogRankSurvivalTree.load(saved)
 
 
 def test_flipped_bits_are_noticed(saved):
     data = saved.read_bytes()
     with zipfile.ZipFile(saved) as archive:
-        start = archive.getinfo("arrays/tree.node.left.npy").header_offset + 80
+        start = archive.getinfo("arrays/tree.left.npy").header_offset + 80
     for position in range(start, start + 60, 7):
         saved.write_bytes(data[:position] + bytes([data[position] ^ 0xFF]) + data[position + 1 :])
-        with pytest.raises(ValueError, match="not a complete saved dipolar tree"):
+        with pytest.raises(ValueError, match="not a complete saved dipolar model"):
             LogRankSurvivalTree.load(saved)
 
 
@@ -100,13 +100,13 @@ def test_flipped_bits_are_noticed(saved):
 def test_foreign_files_are_refused(tmp_path, content):
     path = tmp_path / "foreign"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match="not a complete saved dipolar tree"):
+    with pytest.raises(ValueError, match="not a complete saved dipolar model"):
         LogRankSurvivalTree.load(path)
 
 
 def test_a_foreign_zip_is_refused(tmp_path):
     np.savez(tmp_path / "foreign.npz", a=np.ones(3))
-    with pytest.raises(ValueError, match="not a complete saved dipolar tree"):
+    with pytest.raises(ValueError, match="not a complete saved dipolar model"):
         LogRankSurvivalTree.load(tmp_path / "foreign.npz")
 
 
@@ -129,7 +129,7 @@ def test_another_estimator_says_so(saved):
         ({"parameters": {"no_such": 1}}, {}),
         ({"parameters": [1]}, {}),
         ({"n_features": 1}, {}),
-        ({}, {"tree.node.left": np.zeros(3, np.int32)}),
+        ({}, {"tree.left": np.zeros(3, np.int32)}),
         ({}, {"tree.splits.feature": np.zeros(3, np.int32)}),
         ({}, {"tree.tables.offset": np.array([0, 5])}),
         ({}, {"path.removed_at": np.zeros(3, np.int32)}),
@@ -138,14 +138,14 @@ def test_another_estimator_says_so(saved):
 )
 def test_a_file_that_is_no_tree_is_refused(saved, header, arrays):
     edit(saved, header, arrays)
-    with pytest.raises(ValueError, match="not a complete saved dipolar tree"):
+    with pytest.raises(ValueError, match="not a complete saved dipolar model"):
         LogRankSurvivalTree.load(saved)
 
 
 def test_a_cycle_is_refused(model, saved):
     left = model.grown_.left.copy()
     left[np.flatnonzero(left >= 0)[-1]] = 0
-    edit(saved, arrays={"tree.node.left": left})
+    edit(saved, arrays={"tree.left": left})
     with pytest.raises(ValueError, match="child outside the tree"):
         LogRankSurvivalTree.load(saved)
 
@@ -159,7 +159,7 @@ def test_pickled_arrays_are_never_run(saved, tmp_path):
     np.lib.format.write_array(stream, np.array([Evil()], dtype=object), allow_pickle=True)
     with zipfile.ZipFile(saved, "a") as archive:
         archive.writestr("arrays/evil.npy", stream.getvalue())
-    with pytest.raises(ValueError, match="not a complete saved dipolar tree"):
+    with pytest.raises(ValueError, match="not a complete saved dipolar model"):
         LogRankSurvivalTree.load(saved)
     assert not (tmp_path / "owned").exists()
 

@@ -50,9 +50,12 @@ def as_tree(left, parent, statistics):
     depth = np.zeros(n, np.int32)
     for node in range(1, n):
         depth[node] = depth[parent[node]] + 1
+    sizes = np.where(is_split, 0.0, 1.0)
+    for node in range(n - 1, 0, -1):
+        sizes[parent[node]] += sizes[node]
     statistics = np.where(is_split, statistics, 0.0)
     cuts = AxisCuts.collect([(0, 0.0, False, False) if split else None for split in is_split])
-    return Tree(left, parent, depth, np.ones(n), np.ones(n), statistics, statistics, cuts, tables)
+    return Tree(left, parent, depth, sizes, sizes, statistics, statistics, cuts, tables)
 
 
 @pytest.mark.compiled

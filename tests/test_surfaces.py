@@ -127,7 +127,7 @@ def test_damaged_arrays_are_refused(name, value):
     splits = Surfaces.collect([cut_of([1.0, 2.0], np.eye(2), kernel=kernel), None, None], kernel, 2)
     splits.check(np.array([True, False, False]), 2)
     damaged = Surfaces.from_arrays(splits.to_arrays() | {name: np.array(value)}, splits.settings())
-    with pytest.raises(ValueError, match="surfaces"):
+    with pytest.raises(ValueError, match=rf"Surfaces\.{name}|the surfaces do not belong"):
         damaged.check(np.array([True, False, False]), 2)
 
 

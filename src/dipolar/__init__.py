@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from dipolar.model_selection import DipoleSurvivalTreeCV
     from dipolar.survival import survival_outcome
     from dipolar.svm import DipoleSVM
+    from dipolar.tree.persistence import ModelFileError
     from dipolar.trees import DipoleSurvivalTree, LogRankSurvivalTree
 
 __version__ = "0.1.0"
@@ -21,6 +22,7 @@ __all__ = [
     "DipoleSurvivalTreeCV",
     "LogRankSurvivalForest",
     "LogRankSurvivalTree",
+    "ModelFileError",
     "survival_outcome",
 ]
 
@@ -31,6 +33,7 @@ _HOME = {
     "DipoleSurvivalTreeCV": "model_selection",
     "LogRankSurvivalForest": "forests",
     "LogRankSurvivalTree": "trees",
+    "ModelFileError": "tree.persistence",
     "survival_outcome": "survival",
 }
 

@@ -13,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from dipolar._core.kaplan_meier import fill_life_tables, fill_product_limit
-from dipolar.survival import Survival, check_outcome
-from dipolar.validation import check_sample_weight
+from dipolar.records import Record, offsets, reals
+from dipolar.survival import LARGEST_TIME, Survival, check_outcome
+from dipolar.validation import LARGEST_TOTAL, SMALLEST_WEIGHT, check_sample_weight
 
 __all__ = [
     "UNREACHED_RULES",
@@ -40,6 +41,12 @@ FLAT_STEP_TOLERANCE = float(np.sqrt(np.finfo(float).eps))
 
 # Weights that are differences of sums: what is smaller than this beside the sums is zero.
 ROUNDING = 1e-12
+
+# Sums of the same weights in another order may differ by this, as a share of them.
+ROUNDING_OF_SUMS = 1e-9
+
+# What weights of rows sum to, but for rounding.
+LEAST_AT_RISK, MOST_AT_RISK = 0.5 * SMALLEST_WEIGHT, 2 * LARGEST_TOTAL
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,13 +172,13 @@ class LifeTable:
 
 
 @dataclass(frozen=True, eq=False)
-class LifeTables:
+class LifeTables(Record):
     """Life tables of many groups in flat arrays; group g owns the entries offset[g] to offset[g + 1]."""
 
-    offset: np.ndarray  # (n_groups + 1,) int64
-    time: np.ndarray
-    at_risk: np.ndarray
-    events: np.ndarray
+    offset: Annotated[np.ndarray, offsets("groups", into="entries", may_be_empty=False)]
+    time: Annotated[np.ndarray, reals("entries", low=0, high=LARGEST_TIME)]
+    at_risk: Annotated[np.ndarray, reals("entries", low=LEAST_AT_RISK, high=MOST_AT_RISK)]
+    events: Annotated[np.ndarray, reals("entries", low=0, high=MOST_AT_RISK)]
 
     def __len__(self) -> int:
         return len(self.offset) - 1
@@ -208,6 +215,19 @@ class LifeTables:
         new = np.tile(group[old], 2)[rows]
         outcome = Survival(np.tile(self.time, 2)[rows], event[rows])
         return tabulate(outcome, weight[rows], new, int(group.max()) + 1)
+
+    def check(self, n_groups: int) -> None:
+        """Raise ValueError unless every group has a life table (used on files)."""
+        self.check_arrays(groups=n_groups)
+        follows = np.ones(len(self.time), dtype=bool)  # another entry of its group
+        follows[self.offset[:-1]] = False
+        follows = follows[1:]
+        if (self.time[1:] <= self.time[:-1])[follows].any():
+            raise ValueError("the times of a life table do not ascend")
+        staying = np.where(follows, self.at_risk[1:], 0.0) if len(follows) else np.empty(0)
+        leaving = self.at_risk - np.append(staying, 0.0)
+        if (self.events > self.at_risk).any() or (self.events > leaving + ROUNDING_OF_SUMS * self.at_risk).any():
+            raise ValueError("more events than rows at risk in a life table")
 
     def estimates(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the Kaplan-Meier and the Nelson-Aalen estimate at every entry."""

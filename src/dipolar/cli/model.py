@@ -8,8 +8,6 @@ in it is executed, and the tree's own class loads it as well:
 
 from __future__ import annotations
 
-import json
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,13 +21,13 @@ from dipolar.cli.destination import whole_file
 from dipolar.cli.messages import UserError, listed, refusals_as_user_errors
 from dipolar.cli.preparation import Preparation, Prepared
 from dipolar.cli.table import Table
-from dipolar.tree.persistence import read_model
+from dipolar.tree.persistence import add_note, read_model, read_note
 
 __all__ = ["Model", "SurvivalTree", "load_model", "save_model"]
 
 SurvivalTree = LogRankSurvivalTree | DipoleSurvivalTree
 
-ENTRY = "preparation.json"
+NOTE = "preparation"
 
 ESTIMATORS: dict[str, Any] = {cls.__name__: cls for cls in (LogRankSurvivalTree, DipoleSurvivalTree)}
 
@@ -57,9 +55,7 @@ def save_model(model: Model, path: Path) -> None:
     with whole_file(path) as temporary:
         model.tree.save(temporary)
         if model.preparation is not None:
-            text = json.dumps(model.preparation.to_json(), indent=1, allow_nan=False)
-            with zipfile.ZipFile(temporary, "a", compression=zipfile.ZIP_DEFLATED) as archive:
-                archive.writestr(ENTRY, text)
+            add_note(temporary, NOTE, model.preparation.to_json())
 
 
 def load_model(path: Path) -> Model:
@@ -80,14 +76,15 @@ def load_model(path: Path) -> Model:
 
 
 def _load_preparation(path: Path, tree: SurvivalTree) -> Preparation | None:
+    with refusals_as_user_errors():
+        note = read_note(path, NOTE)
+    if note is None:
+        return None
     try:
-        with zipfile.ZipFile(path) as archive:
-            if ENTRY not in archive.namelist():
-                return None
-            preparation = Preparation.from_json(json.loads(archive.read(ENTRY)))
+        preparation = Preparation.from_json(note)
         if preparation.features != list(getattr(tree, "feature_names_in_", [])):
             raise ValueError("its preparation belongs to another tree")
-    except (zipfile.BadZipFile, ValueError) as error:
+    except ValueError as error:
         raise UserError(f"{path} is not a complete model: {error}. Fit it again with dipolar fit --output.") from error
     return preparation
 

@@ -478,10 +478,20 @@ class BaseSurvivalForest(SurvivalModel):
         return self.forest_.to_arrays()
 
     def _restore(self, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        self.seed_, self.fingerprint_ = int(header["seed"]), str(header["fingerprint"])
-        self.forest_ = Forest.from_arrays(arrays, header["splits"], header["settings"])
+        seed, fingerprint = header.get("seed"), header.get("fingerprint")
+        self.seed_ = int(check_number("seed", seed, low=0, high=2**31 - 1, whole=True))
+        if not isinstance(fingerprint, str):
+            raise ValueError(f"the fingerprint of its rows is {fingerprint!r:.60}")
+        self.fingerprint_ = fingerprint
+        self.forest_ = Forest.from_arrays(arrays, *self._kind_of_splits(header))
         self.forest_.check(self.n_features_in_)
         self.unique_times_, self.event_times_ = self.forest_.times, self.forest_.event_times
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        GrowthLimits.of(self)
+        self._n_trees(0)
+        self._recipe(self.n_features_in_)
 
 
 def _area(curves: np.ndarray, times: np.ndarray, horizon: float) -> np.ndarray:

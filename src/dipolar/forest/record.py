@@ -11,15 +11,16 @@ import numpy as np
 
 from dipolar._core.ensemble import add_steps, sum_up
 from dipolar.curves import LifeTables
-from dipolar.tree.record import Tree
+from dipolar.records import part, reals
+from dipolar.survival import LARGEST_TIME
+from dipolar.tree.record import SeenTimes, Tree
 
 __all__ = ["CurveSums", "Forest", "LeafSteps"]
 
 # Arrays that all trees of a forest share; a file holds them once.
 SHARED = ("splits.mean", "splits.scale")
 
-# Name and width of the arrays of a life table.
-TABLE_FIELDS = {"offset": np.int64, "time": np.float64, "at_risk": np.float64, "events": np.float64}
+GRID = reals("times", low=0, high=LARGEST_TIME, ascends=True)
 
 
 @dataclass(frozen=True)
@@ -92,8 +93,8 @@ class Forest:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Forest):
             return NotImplemented
-        same_rows = all(np.array_equal(getattr(self.tables, n), getattr(other.tables, n)) for n in TABLE_FIELDS)
-        return same_rows and np.array_equal(self.times, other.times) and self.trees == other.trees
+        same_rows = self.tables == other.tables and np.array_equal(self.times, other.times)
+        return same_rows and self.trees == other.trees
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -150,47 +151,53 @@ class Forest:
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Return every array under a flat name: those of the trees one after the other, with their lengths."""
         by_tree = [tree.to_arrays() for tree in self.trees]
-        arrays = {"times": self.times} | {f"all.{name}": getattr(self.tables, name) for name in TABLE_FIELDS}
+        arrays = {"times": self.times} | {f"all.{name}": values for name, values in self.tables.to_arrays().items()}
         for name, first in by_tree[0].items():
             if name in SHARED:
                 arrays[name] = first
             else:
                 arrays[name] = np.concatenate([of_tree[name] for of_tree in by_tree])
-                arrays[f"length.{name}"] = np.array([len(of_tree[name]) for of_tree in by_tree])
+                arrays[f"length.{name}"] = np.array([len(of_tree[name]) for of_tree in by_tree], np.int64)
         return arrays
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], kind: str, settings: Mapping[str, Any]) -> Forest:
         """Undo `to_arrays`; `kind` and `settings` are those of the splits."""
-        names = [name.removeprefix("length.") for name in arrays if name.startswith("length.")]
-        parts = {name: _cut(arrays[name], arrays[f"length.{name}"]) for name in names}
+        lengths = part(arrays, "length")
+        parts = {name: _cut(name, arrays, lengths[name]) for name in lengths}
         n_trees = len(next(iter(parts.values()), ()))
-        if n_trees == 0 or any(len(part) != n_trees for part in parts.values()):
-            raise ValueError("the arrays of the trees differ in length")
+        if n_trees == 0 or any(len(pieces) != n_trees for pieces in parts.values()):
+            raise ValueError("the arrays of the trees are not of the same number of trees")
         shared = {name: arrays[name] for name in SHARED if name in arrays}
         trees = [
-            Tree.from_arrays(shared | {name: part[number] for name, part in parts.items()}, kind, settings)
+            Tree.from_arrays(shared | {name: pieces[number] for name, pieces in parts.items()}, kind, settings)
             for number in range(n_trees)
         ]
-        tables = LifeTables(**{n: np.asarray(arrays[f"all.{n}"], dtype) for n, dtype in TABLE_FIELDS.items()})
-        return cls(trees, np.asarray(arrays["times"], np.float64), tables)
+        if "times" not in arrays:
+            raise ValueError("the time grid is missing")
+        return cls(trees, GRID.read(arrays["times"]), LifeTables.of_arrays(part(arrays, "all")))
 
     def check(self, n_features: int) -> None:
-        """Raise ValueError unless the trees are trees and the times ascend (used on files)."""
+        """Raise ValueError unless the trees are trees of the same rows and the times ascend (used on files)."""
+        sizes: dict[str, int] = {}
+        GRID.fit(self.times, sizes)
+        GRID.check(self.times, sizes)
+        if not len(self.times):
+            raise ValueError("the time grid is empty")
+        self.tables.check(1)
+        seen = SeenTimes(self.tables.time, self.event_times)
+        seen.check(self.tables)
         for tree in self.trees:
             tree.check(n_features)
-        tables = self.tables
-        n_times = len(tables.time)
-        is_table = tables.at_risk.shape == tables.events.shape == tables.time.shape == (n_times,)
-        if not is_table or not np.array_equal(tables.offset, [0, n_times]):
-            raise ValueError("the training rows have no proper life table")
-        for times in (self.times, self.event_times):
-            if times.ndim != 1 or not len(times) or not (np.diff(times) > 0).all():
-                raise ValueError("the times of the forest do not ascend")
+            seen.check(tree.tables)
 
 
-def _cut(values: np.ndarray, lengths: np.ndarray) -> list[np.ndarray]:
+def _cut(name: str, arrays: Mapping[str, np.ndarray], lengths: np.ndarray) -> list[np.ndarray]:
     """Cut an array into pieces of the given lengths."""
-    if lengths.ndim != 1 or lengths.dtype.kind != "i" or (lengths < 0).any() or lengths.sum() != len(values):
-        raise ValueError("an array of the trees does not have the length that it should")
+    values = arrays.get(name)
+    if values is None or values.ndim != 1 or lengths.ndim != 1 or lengths.dtype.kind != "i":
+        raise ValueError(f"{name} of the trees, or its lengths, is missing or has another shape")
+    # Each of them is compared before they are summed: sums of hostile integers wrap around.
+    if ((lengths < 0) | (lengths > len(values))).any() or lengths.sum(dtype=np.int64) != len(values):
+        raise ValueError(f"{name} of the trees does not have the length that it should")
     return np.split(values, np.cumsum(lengths)[:-1])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import os
-from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dipolar.curves import check_unreached
 from dipolar.parameters import check_choice, check_number, check_share
+from dipolar.records import part
 from dipolar.rows import arrange_rows
 from dipolar.survival import Survival
 from dipolar.threads import one_blas_thread
@@ -24,7 +24,7 @@ from dipolar.tree.frame import node_frame
 from dipolar.tree.growing import grow_tree
 from dipolar.tree.progress import Reporter
 from dipolar.tree.pruning import PRUNING_RULES, PruningPath, PruningRule, pruning_path
-from dipolar.tree.record import Tree
+from dipolar.tree.record import SeenTimes, Tree
 from dipolar.tree.splitter import GrowthLimits, Splitter
 from dipolar.tree.survival_model import SurvivalModel
 from dipolar.validation import check_fit_data
@@ -344,18 +344,22 @@ class BaseSurvivalTree(SurvivalModel):
 
     def _arrays(self) -> dict[str, np.ndarray]:
         arrays = {f"tree.{name}": values for name, values in self.grown_.to_arrays().items()}
-        arrays |= {f"path.{f.name}": getattr(self.pruning_path_, f.name) for f in fields(PruningPath)}
-        return arrays | {"unique_times": self.unique_times_, "event_times": self.event_times_}
+        arrays |= {f"path.{name}": values for name, values in self.pruning_path_.to_arrays().items()}
+        return arrays | SeenTimes(self.unique_times_, self.event_times_).to_arrays()
 
     def _restore(self, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        of_tree = {n.removeprefix("tree."): a for n, a in arrays.items() if n.startswith("tree.")}
-        self.grown_ = Tree.from_arrays(of_tree, header["splits"], header["settings"])
+        self.grown_ = Tree.from_arrays(part(arrays, "tree"), *self._kind_of_splits(header))
         self.grown_.check(self.n_features_in_)
-        self.pruning_path_ = PruningPath(**{f.name: arrays[f"path.{f.name}"] for f in fields(PruningPath)})
+        self.pruning_path_ = PruningPath.of_arrays(part(arrays, "path"))
         self.pruning_path_.check(self.grown_)
-        self.unique_times_ = np.asarray(arrays["unique_times"], np.float64)
-        self.event_times_ = np.asarray(arrays["event_times"], np.float64)
-        member = int(header["member"])
-        if not 0 <= member < len(self.pruning_path_):
-            raise ValueError(f"the pruning path has no member {member}")
-        self._take_member(member)
+        seen = SeenTimes.of_arrays(arrays)
+        seen.check(self.grown_.tables)
+        self.unique_times_, self.event_times_ = seen.unique_times, seen.event_times
+        last = len(self.pruning_path_) - 1
+        self._take_member(int(check_number("member", header.get("member"), low=0, high=last, whole=True)))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        GrowthLimits.of(self)
+        self._pruning_rule()
+        self._make_splitter(self.n_features_in_)

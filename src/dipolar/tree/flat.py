@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["entries", "is_offset", "numbers", "offsets"]
+__all__ = ["entries", "numbers", "offsets"]
 
 
 def numbers(is_split: np.ndarray) -> np.ndarray:
@@ -23,10 +23,3 @@ def entries(offset: np.ndarray, splits: np.ndarray) -> np.ndarray:
     """Return the positions that some splits own in a flat array."""
     ranges = [np.arange(offset[split], offset[split + 1]) for split in splits]
     return np.concatenate([np.empty(0, np.int64), *ranges])
-
-
-def is_offset(offset: np.ndarray, n_splits: int, n_entries: int) -> bool:
-    """Tell whether an array of offsets divides so many entries among so many splits."""
-    return bool(
-        offset.shape == (n_splits + 1,) and offset[0] == 0 and offset[-1] == n_entries and (np.diff(offset) >= 0).all()
-    )

@@ -1,21 +1,29 @@
 """Saved models: one zip file with a JSON header and plain arrays; nothing in it is ever executed.
 
     header.json          format, version, estimator, parameters, names; what is not an array
-    arrays/<name>.npy    NumPy's own format, read with allow_pickle=False
+    arrays/<name>.npy    NumPy's own format
+    <note>.json          what a program adds for itself (`add_note`)
 
 A file is written beside its destination and moved there in one step, so that an interrupted save leaves the
-old file or none. Every array carries a checksum (the zip's), and what was read is checked to be a tree before
-compiled code sees it.
+old file or none.
+
+Reading takes time and memory in proportion to the file, whatever is in it: nothing is inflated before the sizes that
+the zip declares are known to be in proportion, no entry beyond its declared size, and JSON may not be nested deeply.
+Here a file only becomes values and arrays of numbers; whether they make a model, the records say.
 """
 
 from __future__ import annotations
 
+import io
 import json
+import math
 import os
+import re
 import secrets
+import stat
 import zipfile
-import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +32,12 @@ import numpy as np
 __all__ = [
     "FORMAT",
     "VERSION",
-    "not_a_model",
+    "ModelFileError",
+    "add_note",
+    "model_file",
     "plain_parameters",
     "read_model",
+    "read_note",
     "restored_parameters",
     "write_model",
 ]
@@ -36,6 +47,39 @@ FORMAT = "dipolar-tree"
 # Raised when a reader of the old version could no longer understand a new file.
 VERSION = 1
 
+# The contents of a file are at most so many times its size. Models have 2 to 8; one that would have more is written
+# without compression.
+EXPANSION = 16
+
+# Entries of a file; a model has up to 40.
+MAX_ENTRIES = 200
+
+# Brackets that JSON may open at a time; a header has up to 4.
+MAX_DEPTH = 20
+
+HEADER = "header.json"
+ARRAY_ENTRY = re.compile(r"arrays/([a-z_]+(?:\.[a-z_]+)*)\.npy")
+NOTE_ENTRY = re.compile(r"[a-z_]+\.json")
+
+# What NumPy writes before an array: types of numbers only, rows first.
+ARRAY_HEADER = re.compile(
+    rb"\x93NUMPY\x01\x00..\{'descr': '([<>|](?:b1|i1|i2|i4|i8|f4|f8))', 'fortran_order': False, "
+    rb"'shape': \((\d{1,15}(?:, \d{1,15})*,?|)\), \} *\n",
+    re.DOTALL,
+)
+
+JSON_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
+
+ENCRYPTED = 0x41
+
+
+class ModelFileError(ValueError):
+    """A file is not a saved model that can be loaded: it is truncated, damaged, of another kind or version.
+
+    Every `load` of the library raises this, and nothing else, whatever a file holds. A file that is not there or must
+    not be read is the usual OSError.
+    """
+
 
 def write_model(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
     """Write a header of JSON types and named arrays to one file, atomically."""
@@ -44,7 +88,11 @@ def write_model(path: str | os.PathLike[str], header: Mapping[str, Any], arrays:
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         with open(temporary, "xb") as stream:
-            _write_zip(stream, text, arrays)
+            size = _write_zip(stream, text, arrays, zipfile.ZIP_DEFLATED)
+            if size > EXPANSION * stream.tell():
+                stream.seek(0)
+                stream.truncate()
+                _write_zip(stream, text, arrays, zipfile.ZIP_STORED)
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(temporary, path)
@@ -53,23 +101,39 @@ def write_model(path: str | os.PathLike[str], header: Mapping[str, Any], arrays:
 
 
 def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Read what :func:`write_model` wrote; raise ValueError for any other file."""
+    """Read what :func:`write_model` wrote; raise ModelFileError for any other file."""
+    with model_file(path), _opened(path) as entries:
+        header = _read_header(entries, path)
+        found = {match[1]: name for name in entries.names if (match := ARRAY_ENTRY.fullmatch(name))}
+        return header, {name: _parse_array(entry, entries.read(entry)) for name, entry in found.items()}
+
+
+def add_note(path: str | os.PathLike[str], name: str, value: Any) -> None:
+    """Add JSON types to the file of a model under a name of their own; loading the model passes them over."""
+    # Not compressed, as the header: its text can then be limited by the size of the file.
+    with zipfile.ZipFile(path, "a", compression=zipfile.ZIP_STORED) as archive:
+        archive.writestr(f"{name}.json", json.dumps(value, indent=1, allow_nan=False))
+
+
+def read_note(path: str | os.PathLike[str], name: str) -> Any:
+    """Read what :func:`add_note` added, None if there is nothing; raise ModelFileError if it is damaged."""
+    entry = f"{name}.json"
+    with model_file(path), _opened(path) as entries:
+        return _parse_json(entry, entries.read(entry)) if entry in entries.names else None
+
+
+@contextmanager
+def model_file(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn whatever is wrong with values that a file holds into one error, which names the file."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            header = json.loads(archive.read("header.json"))
-            _check_header(header, path)
-            names = [name for name in archive.namelist() if name.startswith("arrays/")]
-            arrays = {name[len("arrays/") : -len(".npy")]: _read_array(archive, name) for name in names}
-    except (
-        zipfile.BadZipFile,
-        KeyError,
-        EOFError,
-        json.JSONDecodeError,
-        UnicodeDecodeError,
-        zlib.error,
-    ) as error:
-        raise not_a_model(path, error) from error
-    return header, arrays
+        yield
+    except ModelFileError:
+        raise
+    except (OverflowError, TypeError, ValueError) as error:
+        raise ModelFileError(
+            f"{os.fspath(path)!r} is not a complete saved dipolar model: {error}. The file is truncated, damaged "
+            "or of another kind; save the model again with its save(path) method."
+        ) from error
 
 
 def plain_parameters(estimator: Any) -> dict[str, Any]:
@@ -96,43 +160,132 @@ def restored_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in parameters.items()}
 
 
-def not_a_model(path: str | os.PathLike[str], reason: object) -> ValueError:
-    """Return the error for a file that cannot be a saved model."""
-    return ValueError(
-        f"{os.fspath(path)!r} is not a complete saved dipolar tree: {reason}. The file is truncated, damaged "
-        "or of another kind; save the model again with its save(path) method."
-    )
-
-
-def _write_zip(stream: Any, text: str, arrays: Mapping[str, np.ndarray]) -> None:
-    with zipfile.ZipFile(stream, "w", compression=zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("header.json", text)
+def _write_zip(stream: Any, text: str, arrays: Mapping[str, np.ndarray], compression: int) -> int:
+    """Write the entries, and return the size of their contents."""
+    with zipfile.ZipFile(stream, "w", compression=compression) as archive:
+        archive.writestr(HEADER, text, compress_type=zipfile.ZIP_STORED)
         for name, values in arrays.items():
             with archive.open(f"arrays/{name}.npy", "w", force_zip64=True) as entry:
                 np.lib.format.write_array(entry, np.ascontiguousarray(values), allow_pickle=False)
+        return sum(entry.file_size for entry in archive.infolist())
 
 
-def _read_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
+class _Entries:
+    """The entries of a zip file that has been found to be moderate."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._infos = {info.filename: info for info in archive.infolist()}
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._infos)
+
+    def read(self, name: str) -> bytes:
+        if name not in self._infos:
+            raise ValueError(f"{name} is missing")
+        info = self._infos[name]
+        with _zip_errors(name), self._archive.open(info) as entry:
+            # No further than the declared size; the checksum is compared when the end is reached.
+            content = entry.read(info.file_size)
+        if len(content) != info.file_size:
+            raise ValueError(f"{name} is shorter than declared")
+        return content
+
+
+@contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[_Entries]:
+    """Read a file, and yield its entries if their declared sizes are moderate."""
+    data = _read_bytes(path)
+    with _zip_errors("its directory"):
+        archive = zipfile.ZipFile(io.BytesIO(data))
+    with archive:
+        _check_directory(archive.infolist(), len(data))
+        yield _Entries(archive)
+
+
+def _read_bytes(path: str | os.PathLike[str]) -> bytes:
+    mode = os.stat(path).st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        # To open a pipe would wait for another program; a device may have no end.
+        raise ValueError("it is not a regular file")
+    with open(path, "rb") as stream:
+        start = stream.read(4)
+        if start != b"PK\x03\x04":
+            raise ValueError("it does not begin as one")
+        return start + stream.read()
+
+
+@contextmanager
+def _zip_errors(what: str) -> Iterator[None]:
+    """Turn all that `zipfile` raises on damaged files, which is a long list, into ValueError."""
     try:
-        with archive.open(name) as entry:
-            values = np.lib.format.read_array(entry, allow_pickle=False)
-            # Reading to the end is what makes the zip compare its checksum.
-            trailing = entry.read()
-    except (ValueError, zlib.error) as error:
-        raise zipfile.BadZipFile(f"{name} is not an array of numbers ({error})") from error
-    if trailing:
-        raise zipfile.BadZipFile(f"{name} has bytes after its array")
-    return values
+        yield
+    except Exception as error:
+        raise ValueError(f"{what} cannot be read ({error})") from error
 
 
-def _check_header(header: Any, path: str | os.PathLike[str]) -> None:
+def _check_directory(entries: list[zipfile.ZipInfo], size: int) -> None:
+    """Raise ValueError unless every entry is one of a model, and all of them together are in proportion to the file."""
+    names = [entry.filename for entry in entries]
+    if len(names) > MAX_ENTRIES or len(set(names)) < len(names):
+        raise ValueError(f"it has {len(names)} entries, of {len(set(names))} names")
+    for entry in entries:
+        is_text = NOTE_ENTRY.fullmatch(entry.filename) is not None
+        if not is_text and not ARRAY_ENTRY.fullmatch(entry.filename):
+            raise ValueError(f"it has an entry that is not a model's, {entry.filename!r:.60}")
+        if entry.flag_bits & ENCRYPTED or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ValueError(f"{entry.filename} is encrypted, or compressed in another way than by deflate")
+        if is_text and entry.file_size > size:
+            raise ValueError(f"{entry.filename} is larger than the file")
+    contents, compressed = sum(entry.file_size for entry in entries), sum(entry.compress_size for entry in entries)
+    if contents > EXPANSION * size or compressed > size:
+        raise ValueError(f"its {size} bytes declare contents of {contents} bytes, from {compressed}")
+
+
+def _read_header(entries: _Entries, path: str | os.PathLike[str]) -> dict[str, Any]:
+    header = _parse_json(HEADER, entries.read(HEADER))
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise not_a_model(path, "its header does not say that it is one")
+        raise ValueError("its header does not say that it is one")
     version = header.get("version")
-    if not isinstance(version, int) or version < 1:
-        raise not_a_model(path, f"it has the format version {version!r}")
+    if type(version) is not int or version < 1:
+        raise ValueError(f"it has the format version {version!r:.60}")
     if version > VERSION:
-        raise ValueError(
-            f"{os.fspath(path)!r} was saved in format version {version}, and this dipolar reads up to "
-            f"{VERSION}. Upgrade dipolar to load it."
+        raise ModelFileError(
+            f"{os.fspath(path)!r} was saved in format version {version:.6g}, and this dipolar reads up to {VERSION}. "
+            "Upgrade dipolar to load it."
         )
+    return header
+
+
+def _parse_json(entry: str, content: bytes) -> Any:
+    text = content.decode("utf-8")
+    depth = 0
+    for token in JSON_TOKEN.finditer(text):
+        depth += (token[0] in "[{") - (token[0] in "]}")
+        if depth > MAX_DEPTH:
+            raise ValueError(f"{entry} is nested deeper than {MAX_DEPTH} levels")
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except ValueError as error:
+        raise ValueError(f"{entry} is not JSON ({error})") from error
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number")
+
+
+def _parse_array(entry: str, content: bytes) -> np.ndarray:
+    """Read NumPy's format; its header is compared with a pattern, where NumPy would evaluate it."""
+    match = ARRAY_HEADER.match(content)
+    if match is None:
+        raise ValueError(f"{entry} is not an array of numbers")
+    dtype = np.dtype(match[1].decode())
+    shape = tuple(int(length) for length in match[2].replace(b",", b" ").split())
+    if math.prod(shape) * dtype.itemsize != len(content) - match.end():
+        raise ValueError(f"{entry} has {len(content) - match.end()} bytes, too many or too few for shape {shape}")
+    values = np.frombuffer(content, dtype, offset=match.end()).reshape(shape)
+    if dtype == np.bool_ and (values.view(np.uint8) > 1).any():
+        raise ValueError(f"{entry} holds truth values that are neither 0 nor 1")
+    # Compiled code is compiled for arrays of this machine's byte order that can be written to.
+    return values.astype(dtype.newbyteorder("="))

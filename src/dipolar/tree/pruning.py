@@ -19,14 +19,17 @@ Association 88, 457-467.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 from joblib import delayed
 
 from dipolar._core.logrank import two_sample_logrank
 from dipolar._core.pruning import cut_weakest_links
+from dipolar.curves import ROUNDING_OF_SUMS
 from dipolar.parallel import run_tasks
+from dipolar.records import Record, index, reals, wholes
 from dipolar.survival import Survival
 from dipolar.tree.record import Tree
 
@@ -42,19 +45,22 @@ __all__ = [
 
 PRUNING_RULES = (None, "fixed", "validation", "bootstrap")
 
+COUNTS = wholes("members", low=0, high=np.iinfo(np.int32).max)
+
 Grow = Callable[[np.ndarray, Survival, np.ndarray, np.random.Generator], Tree]
 
 
 @dataclass(frozen=True, eq=False)
-class PruningPath:
+class PruningPath(Record):
     """The nested trees of weakest-link pruning, from the whole tree (member 0) to the root (the last one)."""
 
-    alphas: np.ndarray  # (n_members,) ascending; member k is best for alphas[k] <= alpha < alphas[k + 1]
-    n_leaves: np.ndarray  # (n_members,)
-    n_splits: np.ndarray  # (n_members,)
-    statistics: np.ndarray  # (n_members,) G on the rows that grew the tree
-    honest_statistics: np.ndarray  # (n_members,) G on held-out rows or corrected by bootstrap; NaN without either
-    removed_at: np.ndarray  # (n_nodes,) int32, the first member in which a node is not split
+    alphas: Annotated[np.ndarray, reals("members", low=0)]  # k is best for alphas[k] <= alpha < alphas[k + 1]
+    n_leaves: Annotated[np.ndarray, COUNTS]
+    n_splits: Annotated[np.ndarray, COUNTS]
+    statistics: Annotated[np.ndarray, reals("members", low=0)]  # G on the rows that grew the tree
+    # G on held-out rows or corrected by bootstrap; NaN without either.
+    honest_statistics: Annotated[np.ndarray, reals("members", may_be_missing=True)]
+    removed_at: Annotated[np.ndarray, index("nodes", into="members")]  # the first member in which a node is not split
 
     def __len__(self) -> int:
         return len(self.alphas)
@@ -75,20 +81,23 @@ class PruningPath:
 
     def with_honest(self, statistics: np.ndarray) -> PruningPath:
         """Return the path with the statistics by which a member is chosen."""
-        return PruningPath(
-            self.alphas, self.n_leaves, self.n_splits, self.statistics, statistics, self.removed_at
-        )  # fmt: skip
+        return replace(self, honest_statistics=statistics)
 
     def check(self, tree: Tree) -> None:
         """Raise ValueError unless this can be a pruning path of the tree (used on files)."""
-        n = len(self)
-        per_member = (self.alphas, self.n_leaves, self.n_splits, self.statistics, self.honest_statistics)
-        if n == 0 or any(values.shape != (n,) for values in per_member):
-            raise ValueError("the arrays of the pruning path differ in length")
-        if self.removed_at.shape != (tree.n_nodes,) or not np.array_equal(self.removed_at > 0, tree.is_split):
+        self.check_arrays(nodes=tree.n_nodes)
+        if self.alphas[0] != 0 or (self.alphas[1:] < self.alphas[:-1]).any():
+            raise ValueError("the prices of the pruning path do not ascend from 0")
+        if not np.array_equal(self.removed_at > 0, tree.is_split):
             raise ValueError("the pruning path belongs to another tree")
-        if (self.removed_at >= n).any() or (self.removed_at[1:] > self.removed_at[tree.parent[1:]]).any():
+        if (self.removed_at[1:] > self.removed_at[tree.parent[1:]]).any():
             raise ValueError("the members of the pruning path are not nested")
+        n_splits, statistics = self.totals(np.ones(tree.n_nodes)), self.totals(tree.logrank)
+        counts_fit = np.array_equal(self.n_splits, n_splits) and np.array_equal(self.n_leaves, n_splits + 1)
+        if not counts_fit or (np.abs(self.statistics - statistics) > ROUNDING_OF_SUMS * statistics[0]).any():
+            raise ValueError("sizes or statistics of the pruning path are not those of its members")
+        if np.isnan(self.honest_statistics).any() and not np.isnan(self.honest_statistics).all():
+            raise ValueError("some members of the pruning path have honest statistics and some have not")
 
 
 @dataclass(frozen=True)

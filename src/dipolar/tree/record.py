@@ -8,52 +8,42 @@ downwards, and no function here recurses.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 
-from dipolar.curves import LifeTables, tabulate
-from dipolar.survival import Survival
+from dipolar.curves import MOST_AT_RISK, ROUNDING_OF_SUMS, LifeTables, tabulate
+from dipolar.records import Record, index, part, reals, types_of, wholes
+from dipolar.survival import LARGEST_TIME, Survival
 from dipolar.tree.splits import SPLIT_KINDS, Splits
 
-__all__ = ["NODE_FIELDS", "Tree"]
+__all__ = ["NODE_FIELDS", "SeenTimes", "Tree"]
 
-# Name and width of the arrays with one entry per node.
-NODE_FIELDS = {
-    "left": np.int32,
-    "parent": np.int32,
-    "depth": np.int32,
-    "n_samples": np.float64,
-    "n_events": np.float64,
-    "gain": np.float64,
-    "logrank": np.float64,
-}
+# Sums of statistics of splits stay finite.
+LARGEST_STATISTIC = 1e100
+
+# Sums of weights; one that was found by subtraction may be a little below 0.
+WEIGHT = reals("nodes", low=-MOST_AT_RISK, high=MOST_AT_RISK)
+
+LARGEST_DEPTH = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class Tree(Record):
     """A grown survival tree."""
 
-    left: np.ndarray  # (n_nodes,) int32, left child; the right one is left + 1; -1 in leaves
-    parent: np.ndarray  # (n_nodes,) int32, -1 at the root
-    depth: np.ndarray  # (n_nodes,) int32, 0 at the root
-    n_samples: np.ndarray  # (n_nodes,) weight of the rows
-    n_events: np.ndarray  # (n_nodes,) weight of the events
-    gain: np.ndarray  # (n_nodes,) criterion of the split when it was chosen, 0 in leaves
-    logrank: np.ndarray  # (n_nodes,) log-rank chi-square of the split, 0 in leaves
+    left: Annotated[np.ndarray, index("nodes", into="nodes", may_be_missing=True)]  # left child; -1 in leaves
+    parent: Annotated[np.ndarray, index("nodes", into="nodes", may_be_missing=True)]  # -1 at the root
+    depth: Annotated[np.ndarray, wholes("nodes", low=0, high=LARGEST_DEPTH, dtype=np.int32)]  # 0 at the root
+    n_samples: Annotated[np.ndarray, WEIGHT]  # of the rows
+    n_events: Annotated[np.ndarray, WEIGHT]  # of the events
+    # Criterion of the split when it was chosen, and its log-rank chi-square; 0 in leaves.
+    gain: Annotated[np.ndarray, reals("nodes", low=-LARGEST_STATISTIC, high=LARGEST_STATISTIC)]
+    logrank: Annotated[np.ndarray, reals("nodes", low=0, high=LARGEST_STATISTIC)]
     splits: Splits
     tables: LifeTables  # one per leaf, in the order of `leaves`
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Tree):
-            return NotImplemented
-        mine, theirs = self.to_arrays(), other.to_arrays()
-        same_kind = self.splits.kind == other.splits.kind and self.splits.settings() == other.splits.settings()
-        return same_kind and all(np.array_equal(mine[n], theirs[n], equal_nan=True) for n in mine)
-
-    __hash__ = None  # type: ignore[assignment]
 
     @property
     def n_nodes(self) -> int:
@@ -146,52 +136,62 @@ class Tree:
             sizes[name] = in_nodes
         return replace(self, tables=tables, **sizes)
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """Return every array of the record under a flat name."""
-        arrays = {f"node.{name}": getattr(self, name) for name in NODE_FIELDS}
-        arrays |= {f"splits.{name}": values for name, values in self.splits.to_arrays().items()}
-        return arrays | {f"tables.{field.name}": getattr(self.tables, field.name) for field in fields(LifeTables)}
-
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray], kind: str, settings: Mapping[str, Any]) -> Tree:
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], kind: str, settings: Mapping[str, Any]) -> Self:
         """Undo `to_arrays`; `kind` and `settings` are those of the splits."""
         if kind not in SPLIT_KINDS:
-            raise ValueError(f"splits of an unknown kind {kind!r}; known are {sorted(SPLIT_KINDS)}")
-        nodes = {name: np.asarray(arrays[f"node.{name}"], dtype) for name, dtype in NODE_FIELDS.items()}
-        of_splits = {n.removeprefix("splits."): a for n, a in arrays.items() if n.startswith("splits.")}
-        tables = LifeTables(
-            np.asarray(arrays["tables.offset"], np.int64),
-            *(np.asarray(arrays[f"tables.{name}"], np.float64) for name in ("time", "at_risk", "events")),
-        )
-        return cls(**nodes, splits=SPLIT_KINDS[kind].from_arrays(of_splits, settings), tables=tables)
+            raise ValueError(f"splits of an unknown kind {kind!r:.60}; known are {sorted(SPLIT_KINDS)}")
+        splits = SPLIT_KINDS[kind].from_arrays(part(arrays, "splits"), settings)
+        return cls.of_arrays(arrays, splits=splits, tables=LifeTables.of_arrays(part(arrays, "tables")))
 
     def check(self, n_features: int) -> None:
         """Raise ValueError unless the arrays form a tree: compiled code trusts them, so files are checked."""
-        n = self.n_nodes
-        if n == 0 or any(getattr(self, name).shape != (n,) for name in NODE_FIELDS):
-            raise ValueError("the arrays of the nodes differ in length")
-        number = np.arange(n)
-        is_split = self.is_split
-        parents = number[is_split]
-        children = self.left[is_split].astype(np.int64)
-        expected = np.full(n, -1)
-        if ((children <= parents) | (children + 1 >= n)).any():
-            raise ValueError("a node has a child outside the tree")
-        expected[children] = parents
-        expected[children + 1] = parents
-        if n != 2 * len(parents) + 1 or not np.array_equal(expected, self.parent):
-            raise ValueError("parents and children do not form a tree")
-        self._check_tables()
-        self.splits.check(is_split, n_features)
+        self.check_arrays()
+        self._check_links()
+        self.tables.check(self.n_leaves)
+        self._check_sizes()
+        self.splits.check(self.is_split, n_features)
 
-    def _check_tables(self) -> None:
-        tables = self.tables
-        n_entries = len(tables.time)
-        offsets_fit = (
-            tables.offset.shape == (self.n_leaves + 1,)
-            and tables.offset[0] == 0
-            and tables.offset[-1] == n_entries
-            and (np.diff(tables.offset) > 0).all()
-        )
-        if not offsets_fit or not (tables.at_risk.shape == tables.events.shape == (n_entries,)):
-            raise ValueError("the leaves have no proper life tables")
+    def _check_links(self) -> None:
+        """Every node but the root is the child of one node before it: there is no cycle and no loose end."""
+        n, parents = self.n_nodes, np.flatnonzero(self.is_split)
+        children = self.left[parents].astype(np.int64)
+        if n != 2 * len(parents) + 1 or ((children <= parents) | (children + 1 >= n)).any():
+            raise ValueError("a node has a child outside the tree")
+        expected = np.full(n, -1)
+        expected[children] = expected[children + 1] = parents
+        if (expected[1:] < 0).any() or not np.array_equal(expected, self.parent):
+            raise ValueError("parents and children do not form a tree")
+        if self.depth[0] != 0 or (self.depth[1:] != self.depth[self.parent[1:]].astype(np.int64) + 1).any():
+            raise ValueError("the depth of a node is not one more than its parent's")
+        if self.gain[self.left < 0].any() or self.logrank[self.left < 0].any():
+            raise ValueError("a leaf has the statistic of a split")
+
+    def _check_sizes(self) -> None:
+        """The sizes of nodes are what their life tables say, but for rounding: some are found by subtraction."""
+        slack, left = ROUNDING_OF_SUMS * self.tables.n_samples.sum(), self.left[self.is_split]
+        for mine, in_leaves in ((self.n_samples, self.tables.n_samples), (self.n_events, self.tables.n_events)):
+            below = np.empty(self.n_nodes)
+            below[self.leaves], below[self.is_split] = in_leaves, mine[left] + mine[left + 1]
+            if not (np.abs(mine - below) <= slack).all():
+                raise ValueError("the sizes of the nodes are not those of their life tables")
+
+
+@dataclass(frozen=True, eq=False)
+class SeenTimes(Record):
+    """The distinct times, and the distinct event times, of training rows."""
+
+    unique_times: Annotated[np.ndarray, reals("times", low=0, high=LARGEST_TIME, ascends=True)]
+    event_times: Annotated[np.ndarray, reals("event times", low=0, high=LARGEST_TIME, ascends=True)]
+
+    def check(self, tables: LifeTables) -> None:
+        """Raise ValueError unless they can be those of the rows in the life tables (used on files)."""
+        if not self.check_arrays()["event times"]:
+            raise ValueError("there is no event")
+        known = np.isin(tables.time, self.unique_times).all()
+        if not known or not np.isin(tables.time[tables.events > 0], self.event_times).all():
+            raise ValueError("a life table has a time that no training row has")
+
+
+# Name and type of the arrays with one entry per node.
+NODE_FIELDS = types_of(Tree)

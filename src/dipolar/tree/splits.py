@@ -10,25 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
 from dipolar._core.partition import route_axis_cuts
+from dipolar.records import Record, flags, index, reals, types_of
 from dipolar.tree.rules import first_that_fits, flatten, name_rules, threshold_texts
+from dipolar.validation import LARGEST_COVARIATE
 
 __all__ = ["SPLIT_KINDS", "AxisCuts", "Splits", "register_kind"]
 
 # The kinds of splits that a saved file may name. A name from a file only ever selects an entry of this table.
 SPLIT_KINDS: dict[str, type[Splits]] = {}
-
-# Name and width of the arrays of axis cuts.
-AXIS_FIELDS = {
-    "feature": np.int32,
-    "threshold": np.float64,
-    "missing_left": np.bool_,
-    "missing_seen": np.bool_,
-}
 
 
 def register_kind(cls: type[Splits]) -> type[Splits]:
@@ -37,7 +31,7 @@ def register_kind(cls: type[Splits]) -> type[Splits]:
     return cls
 
 
-class Splits:
+class Splits(Record):
     """What the tree needs to know about its splits; node numbers index every kind."""
 
     kind: ClassVar[str]
@@ -95,17 +89,18 @@ class Splits:
         """Return what is not an array, as JSON types."""
         return {}
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """Return the record as named arrays of plain numbers."""
-        raise NotImplementedError
-
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any]) -> Splits:
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any]) -> Self:
         """Undo `to_arrays` and `settings`."""
-        raise NotImplementedError
+        return cls.of_arrays(arrays)
 
     def check(self, is_split: np.ndarray, n_features: int) -> None:
         """Raise ValueError unless the record fits a tree with these splits (used on files)."""
+        self.check_arrays(nodes=len(is_split), splits=int(is_split.sum()), features=n_features)
+        self._check_meaning(is_split)
+
+    def _check_meaning(self, is_split: np.ndarray) -> None:
+        """Raise ValueError unless arrays that are in range belong together."""
         raise NotImplementedError
 
     def as_single(self) -> Splits:
@@ -146,10 +141,10 @@ class AxisCuts(Splits):
 
     kind: ClassVar[str] = "axis"
 
-    feature: np.ndarray  # (n_nodes,) int32, -1 in leaves
-    threshold: np.ndarray  # (n_nodes,) float64, NaN in leaves
-    missing_left: np.ndarray  # (n_nodes,) bool, where a missing value goes
-    missing_seen: np.ndarray  # (n_nodes,) bool, whether that was learnt from missing values
+    feature: Annotated[np.ndarray, index("nodes", into="features", may_be_missing=True)]  # -1 in leaves
+    threshold: Annotated[np.ndarray, reals("nodes", high=np.inf, may_be_missing=True)]  # NaN in leaves
+    missing_left: Annotated[np.ndarray, flags("nodes")]  # where a missing value goes
+    missing_seen: Annotated[np.ndarray, flags("nodes")]  # whether that was learnt from missing values
 
     @classmethod
     def collect(cls, cuts: Sequence[tuple[int, float, bool, bool] | None]) -> AxisCuts:
@@ -199,21 +194,18 @@ class AxisCuts(Splits):
             self.missing_seen[nodes] & is_split,
         )
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        return {name: getattr(self, name) for name in AXIS_FIELDS}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any]) -> AxisCuts:
-        return cls(*(np.asarray(arrays[name], dtype) for name, dtype in AXIS_FIELDS.items()))
-
-    def check(self, is_split: np.ndarray, n_features: int) -> None:
-        if any(values.shape != is_split.shape for values in self.to_arrays().values()):
-            raise ValueError("the arrays of the splits differ in length")
-        feature = self.feature[is_split]
-        if ((feature < 0) | (feature >= n_features)).any() or np.isnan(self.threshold[is_split]).any():
-            raise ValueError(f"a split has no threshold, or a covariate outside 0 to {n_features - 1}")
+    def _check_meaning(self, is_split: np.ndarray) -> None:
+        if not np.array_equal(self.feature >= 0, is_split) or not np.array_equal(~np.isnan(self.threshold), is_split):
+            raise ValueError("a split has no covariate or no threshold, or a leaf has one")
+        threshold = self.threshold[is_split]
+        if (np.abs(threshold[np.isfinite(threshold)]) > LARGEST_COVARIATE).any():
+            raise ValueError(f"a threshold is beyond {LARGEST_COVARIATE:g}, the largest covariate")
 
     def route(self, X: np.ndarray, left: np.ndarray) -> np.ndarray:
         leaf = np.empty(len(X), dtype=np.int32)
         route_axis_cuts(X, left, self.feature, self.threshold, self.missing_left, leaf)
         return leaf
+
+
+# Name and type of the arrays of axis cuts.
+AXIS_FIELDS = types_of(AxisCuts)

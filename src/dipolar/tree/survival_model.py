@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import os
 from importlib.metadata import version
-from typing import Any, Self
+from numbers import Integral
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from dipolar.metrics.concordance import concordance_index
-from dipolar.tree.persistence import not_a_model, plain_parameters, read_model, restored_parameters, write_model
+from dipolar.parameters import check_number
+from dipolar.tree.persistence import (
+    ModelFileError,
+    model_file,
+    plain_parameters,
+    read_model,
+    restored_parameters,
+    write_model,
+)
 from dipolar.validation import check_predict_data
 
 __all__ = ["SurvivalModel"]
+
+# Where covariates have no names and a file has no array of one value for each, it could claim any number.
+MOST_FEATURES = 2**24
+
+MOST_JOBS = 1024
 
 
 class SurvivalModel(BaseEstimator):
@@ -26,6 +40,12 @@ class SurvivalModel(BaseEstimator):
 
     # Whether missing values are learnt from.
     _allow_nan = False
+
+    # The kinds of splits that a fitted model may have.
+    _split_kinds: ClassVar[tuple[str, ...]] = ()
+
+    n_jobs: Any
+    random_state: Any
 
     n_features_in_: int
 
@@ -70,10 +90,12 @@ class SurvivalModel(BaseEstimator):
         """
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
+        parameters = plain_parameters(self)
+        self._check_parameters()
         header = {
             "estimator": type(self).__name__,
             "dipolar": version("dipolar"),
-            "parameters": plain_parameters(self),
+            "parameters": parameters,
             "n_features": self.n_features_in_,
             "feature_names": None if names is None else [str(name) for name in names],
         }
@@ -83,22 +105,26 @@ class SurvivalModel(BaseEstimator):
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Load a model that :meth:`save` wrote. The file is only read: nothing in it is executed.
 
-        A truncated, damaged or foreign file, one of another estimator and one of a newer format raise ValueError.
+        Raises
+        ------
+        ModelFileError
+            For a truncated, damaged or foreign file, one of another estimator and one of a newer format. It is a
+            ValueError, and the only error that the content of a file can lead to.
         """
         header, arrays = read_model(path)
         if header.get("estimator") != cls.__name__:
-            raise ValueError(
-                f"{os.fspath(path)!r} holds a {header.get('estimator')!r}, not a {cls.__name__!r}. "
+            raise ModelFileError(
+                f"{os.fspath(path)!r} holds a {header.get('estimator')!r:.60}, not a {cls.__name__!r}. "
                 "Load it with that class."
             )
-        try:
-            model = cls(**restored_parameters(header["parameters"]))
-            model.n_features_in_ = int(header["n_features"])
-            if header["feature_names"] is not None:
-                model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
+        with model_file(path):
+            model = cls(**restored_parameters(_parameters_in(header)))
+            model._restore_features(header)
+            model._check_parameters()
             model._restore(header, arrays)
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-            raise not_a_model(path, error) from error
+            unread = arrays.keys() - model._arrays().keys()
+            if unread:
+                raise ValueError(f"it has arrays that no {cls.__name__} has: {sorted(unread)[:5]}")
         return model
 
     def __sklearn_tags__(self) -> Any:
@@ -134,6 +160,39 @@ class SurvivalModel(BaseEstimator):
         """Set what fitting sets, from what a file holds; raise ValueError if that is no such model."""
         raise NotImplementedError
 
+    # Files.
+
+    def _restore_features(self, header: dict[str, Any]) -> None:
+        n_features, names = header.get("n_features"), header.get("feature_names")
+        self.n_features_in_ = int(check_number("n_features", n_features, low=1, high=MOST_FEATURES, whole=True))
+        if names is None:
+            return
+        if not isinstance(names, list) or len(names) != n_features or not all(isinstance(name, str) for name in names):
+            raise ValueError(f"feature_names are not {n_features} strings")
+        self.feature_names_in_ = np.array(names, dtype=object)
+
+    def _kind_of_splits(self, header: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        kind, settings = header.get("splits"), header.get("settings")
+        if kind not in self._split_kinds or not isinstance(settings, dict):
+            raise ValueError(f"splits are of the kind {kind!r:.60} and not one of {self._split_kinds}")
+        return kind, settings
+
+    def _check_parameters(self) -> None:
+        """Raise ValueError for parameters that `fit` would refuse, and for those that predictions would trip over."""
+        if self.n_jobs is not None:
+            check_number("n_jobs", self.n_jobs, low=-MOST_JOBS, high=MOST_JOBS, whole=True)
+            if self.n_jobs == 0:
+                raise ValueError("n_jobs must be None or an integer other than 0, got 0.")
+        if isinstance(self.random_state, Integral):
+            check_number("random_state", self.random_state, low=0, high=2**32 - 1, whole=True)
+
     def _check_covariates(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         return check_predict_data(self, X, allow_nan=self._allow_nan)
+
+
+def _parameters_in(header: dict[str, Any]) -> dict[str, Any]:
+    parameters = header.get("parameters")
+    if not isinstance(parameters, dict):
+        raise ValueError("its header has no parameters")
+    return parameters
