@@ -34,6 +34,9 @@ FEW_ROWS = 400
 # A pivot below this fraction of the largest diagonal element is rounding, or the indefinite part of the kernel.
 NO_PIVOT = 1e-13
 
+# Scores this close to the boundary of a surface, as a fraction of it, may be on either side of it by rounding.
+AT_THE_EDGE = 1e-3
+
 # A kernel of finite rank is factored down to rounding: its small directions may be whole covariates.
 FINITE_RANK_TOL = 1e-12
 
@@ -92,15 +95,31 @@ class Factor:
 
 @dataclass(frozen=True)
 class Surface:
-    """A score for any row: explicit features or kernel values with a few rows, times coefficients, plus intercept."""
+    """A score for any row: explicit features or kernel values with a few rows, times coefficients, plus intercept.
+
+    A row goes left exactly where its score is below 0. Which way rows on the surface go is a matter of rule, not of
+    rounding, and the boundary is that rule: they are the rows with a sum no larger than it in size, and they go left
+    if it is positive and right if not.
+    """
 
     kernel: Kernel
     rows: np.ndarray  # (rank, n_columns) basis rows, or (0, n_columns) where the features are explicit
     coefficients: np.ndarray  # (rank,)
     intercept: float
+    boundary: float = 0.0
 
     def score(self, X: np.ndarray) -> np.ndarray:
-        """Scores of the rows of X, in blocks that bound the memory."""
+        """Scores of the rows of X: on the surface 0 where it goes right, and minus the boundary where it goes left."""
+        scores, tolerance = self.sums(X), abs(self.boundary)
+        # Matrix products round a row's score in ways that depend on the rows beside it. Where that could decide whether
+        # a row is on the surface, it is scored alone, so that it goes the same way in any company.
+        for row in np.flatnonzero(np.abs(np.abs(scores) - tolerance) <= AT_THE_EDGE * tolerance):
+            scores[row] = self.sums(X[row : row + 1])[0]
+        scores[np.abs(scores) <= tolerance] = min(0.0, -self.boundary)
+        return scores
+
+    def sums(self, X: np.ndarray) -> np.ndarray:
+        """Scores as they are computed, in blocks that bound the memory; rows on the surface may have either sign."""
         scores = np.full(len(X), self.intercept)
         if self.is_flat:
             return scores

@@ -292,11 +292,9 @@ class DipoleSurvivalForest(BaseSurvivalForest):
         self.verbose = verbose
 
     def _single_tree(self) -> DipoleSurvivalTree:
-        own = {"kernel", "kappa", "max_features"}  # these mean something else in a tree
         shared = shared_parameters(self, DipoleSurvivalTree)
-        return DipoleSurvivalTree(
-            kernel="linear", standardize=True, dipole_scope="node", **{n: v for n, v in shared.items() if n not in own}
-        )
+        del shared["kappa"]  # it means something else in a tree
+        return DipoleSurvivalTree(standardize=True, margin=1.0, dipole_scope="node", **shared)
 
     def _recipe(self, n_features: int) -> SurfaceRecipe:
         rule = DipoleRule(self.pure_quantile, self.mixed_quantile, self.pure_weight, self.mixed_weight)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dipolar.dipoles import Dipoles
 from dipolar.kernels import LinearKernel
-from dipolar.node_svm.plan import NodeSplit, NodeSvm, SvmPlan, snap
+from dipolar.node_svm.plan import NodeSplit, NodeSvm, SvmPlan
 from dipolar.node_svm.reorientation import SplitStatus
 from dipolar.rows import arrange_rows
 from dipolar.threads import one_blas_thread
@@ -115,7 +115,8 @@ class DipoleSVM(BaseEstimator):
     duality_gap_ : float
         Relative duality gap of the last solve: a proven bound on its error.
     boundary_ : float
-        Rows with a score below it go left. Its size is a millionth of the margin: closer to 0 is on the surface.
+        Its size is a millionth of the margin: rows with a score up to it lie on the surface. They go left if it is
+        positive, and right if it is negative.
     status_ : str
         "settled", "reorientation_limit", "unconverged", or why there is nothing to split: "no_mixed_dipoles",
         "one_sided", "constant".
@@ -240,7 +241,7 @@ class DipoleSVM(BaseEstimator):
         """Return the score of each row: negative left of the surface, positive right of it, 0 on it."""
         check_is_fitted(self)
         X = self._svm.scaled(check_predict_data(self, X))
-        return snap(self._surface.score(X), self.boundary_)
+        return self._surface.score(X)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return 0 for the rows left of the surface (score < 0) and 1 for the others."""
@@ -255,7 +256,7 @@ class DipoleSVM(BaseEstimator):
         used, coefficients = factor.expansion(solution.weights)
         self._svm, self._surface = svm, split.surface
         self.margin_ = svm.settings.margin
-        self.boundary_ = split.boundary
+        self.boundary_ = split.surface.boundary
         self.support_ = given[used]
         self.support_vectors_ = np.empty((0, X.shape[1])) if self._is_precomputed() else X[used]
         self.dual_coef_ = coefficients

@@ -22,7 +22,7 @@ from dipolar._core.compiling import compiled
 from dipolar._core.dipoles import SLOTS, gap_after, gap_bounds, n_tree_nodes, orient, weight_of_gaps
 from dipolar._core.interior_point import N_PAIR_ROWS, gather, interior_point, measure_pairs, measure_surface
 from dipolar._core.logrank import FEATURE, GAIN, LOGRANK, THRESHOLD, best_cut, two_sample_logrank
-from dipolar._core.surfaces import GAUSSIAN, LINEAR, ROOT_TWO, n_coefficients, surface_score
+from dipolar._core.surfaces import GAUSSIAN, LINEAR, ROOT_TWO, fill_scores, n_coefficients
 
 __all__ = ["UNCONVERGED", "cut_surfaces", "settle_surfaces"]
 
@@ -421,12 +421,12 @@ def cut_surfaces(
         k, m = len(rows), n_columns[node]
         columns, coefficients = column[node, :m], coefficient[node, : n_found[node]]
         scores, left = np.empty(k), np.empty(k, np.bool_)
-        _fill_scores(kernel[node], Z, rows, columns, coefficients, basis[node], intercept[node], scores)
+        fill_scores(kernel[node], Z, rows, columns, coefficients, basis[node], intercept[node], scores)
         node_time, node_event, node_weight = time[rows], event[rows], weight[rows]
         if by_logrank:
             threshold, logrank[node] = _cut_by_logrank(scores, node_time, node_event, node_weight, limits)
             intercept[node] -= threshold
-            _fill_scores(kernel[node], Z, rows, columns, coefficients, basis[node], intercept[node], scores)
+            fill_scores(kernel[node], Z, rows, columns, coefficients, basis[node], intercept[node], scores)
         for i in range(k):
             left[i] = scores[i] < 0.0
             goes_left[rows[i]] = left[i]
@@ -434,13 +434,6 @@ def cut_surfaces(
             logrank[node] = two_sample_logrank(node_time, node_event, node_weight, left)
         if logrank[node] <= 0.0:
             status[node] = NO_SPLIT
-
-
-@compiled()
-def _fill_scores(kernel, Z, rows, columns, coefficients, basis, intercept, scores):
-    """Overwrite `scores` with those of the rows, computed as `route_surfaces` will."""
-    for i in range(len(rows)):
-        scores[i] = surface_score(kernel, Z[rows[i]], columns, coefficients, basis, intercept)
 
 
 @compiled()

@@ -15,7 +15,16 @@ import math
 
 from dipolar._core.compiling import compiled
 
-__all__ = ["GAUSSIAN", "LINEAR", "QUADRATIC", "ROOT_TWO", "n_coefficients", "route_surfaces", "surface_score"]
+__all__ = [
+    "GAUSSIAN",
+    "LINEAR",
+    "QUADRATIC",
+    "ROOT_TWO",
+    "fill_scores",
+    "n_coefficients",
+    "route_surfaces",
+    "surface_score",
+]
 
 LINEAR, QUADRATIC, GAUSSIAN = 0, 1, 2
 
@@ -59,6 +68,13 @@ def surface_score(kernel, z, columns, coefficient, basis, intercept):
             score += coefficient[k] * ROOT_TWO * za * z[columns[b]]
             k += 1
     return score
+
+
+@compiled()
+def fill_scores(kernel, Z, rows, columns, coefficient, basis, intercept, scores):
+    """Overwrite `scores` with those of some rows of Z, to the last bit as `route_surfaces` has them."""
+    for i in range(len(rows)):
+        scores[i] = surface_score(kernel, Z[rows[i]], columns, coefficient, basis, intercept)
 
 
 @compiled()

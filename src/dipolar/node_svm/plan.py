@@ -19,7 +19,7 @@ from dipolar.parameters import check_number
 from dipolar.quantiles import pairwise_distance_quantile
 from dipolar.scaling import mean_and_deviation, require_spread
 
-__all__ = ["NodeSplit", "NodeSvm", "SvmPlan", "snap"]
+__all__ = ["NodeSplit", "NodeSvm", "SvmPlan"]
 
 # A row whose score is within this fraction of the margin lies on the surface, and its side is a matter of rule, not
 # of rounding. Solvers find scores to about a tenth of it.
@@ -141,7 +141,7 @@ class NodeSvm:
         settled = settle(factor.features, X, weight, dipoles, self.settings, rng)
         surface = factor.surface(settled.solution.weights, settled.solution.intercept)
         boundary = find_boundary(settled.solution.scores, SURFACE_FRACTION * self.settings.margin)
-        return NodeSplit(surface, boundary, factor, settled)
+        return NodeSplit(replace(surface, boundary=boundary), factor, settled)
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,6 @@ class NodeSplit:
     """A surface that splits a node, and everything that is known of how it was found."""
 
     surface: Surface
-    boundary: float  # rows with a score below it go left; its size is how close to 0 counts as on the surface
     factor: Factor
     settled: Settled
 
@@ -157,8 +156,8 @@ class NodeSplit:
 def find_boundary(scores: np.ndarray, tolerance: float) -> float:
     """Say to which side rows on the surface go: to the nearer of their neighbours, so that the wider gap is cut.
 
-    Returns minus the tolerance, which sends scores around 0 right, or plus the tolerance, which sends them left. They
-    go right if no training row is there to ask.
+    Returns the boundary of the surface: minus the tolerance, which sends scores around 0 right, or plus the tolerance,
+    which sends them left. They go right if no training row is there to ask.
     """
     on_surface = np.abs(scores) <= tolerance
     if not on_surface.any():
@@ -166,9 +165,3 @@ def find_boundary(scores: np.ndarray, tolerance: float) -> float:
     gap_left = -np.max(scores, where=scores < -tolerance, initial=-np.inf)
     gap_right = np.min(scores, where=scores > tolerance, initial=np.inf)
     return tolerance if gap_left < gap_right else -tolerance
-
-
-def snap(scores: np.ndarray, boundary: float) -> np.ndarray:
-    """Give the rows on the surface, in place, a score that tells their side: 0 on the right, the least below 0 left."""
-    scores[np.abs(scores) <= abs(boundary)] = min(0.0, -boundary)
-    return scores

@@ -114,11 +114,11 @@ class DipoleSplitter(Splitter):
             return None
         if self.threshold == "logrank":
             return self._cut_by_logrank(found.surface, X, survival, weight)
-        goes_left = found.surface.score(X) < found.boundary
+        goes_left = found.surface.score(X) < 0
         if goes_left.all() or not goes_left.any():
             return None
         logrank = split_logrank(survival, weight, goes_left)
-        return self._split(found.surface, found.boundary, X, goes_left, logrank)
+        return self._split(found.surface, X, goes_left, logrank)
 
     def freeze(self, cuts: Sequence[SurfaceCut | None]) -> Surfaces:
         return Surfaces.collect(cuts, self._svm.kernel, self._X.shape[1], self._svm.mean, self._svm.scale)
@@ -132,16 +132,18 @@ class DipoleSplitter(Splitter):
     def _cut_by_logrank(self, surface: Surface, X: np.ndarray, survival: Survival, weight: np.ndarray) -> Split | None:
         """Move the surface to the best cut along its score, half-way between the rows on either side.
 
-        Rows that differ by no more than rounding are not parted: scores are compared on their grid of levels.
+        Rows that differ by no more than rounding are not parted: scores are compared on their grid of levels. Rows on
+        the moved surface go right; none of those that it is learnt from is there.
         """
-        scores = surface.score(X)
+        scores = surface.sums(X)
         best = best_threshold(score_levels(scores), survival, weight, self._limits)
         if best is None:
             return None
         goes_left, logrank = best[1].goes_left, best[1].logrank
         below, above = scores[goes_left].max(), scores[~goes_left].min()
-        moved = Surface(surface.kernel, surface.rows, surface.coefficients, surface.intercept - 0.5 * (below + above))
-        return self._split(moved, 0.0, X, goes_left, logrank)
+        boundary = -min(abs(surface.boundary), 0.25 * (above - below))
+        moved = replace(surface, intercept=surface.intercept - 0.5 * (below + above), boundary=boundary)
+        return self._split(moved, X, goes_left, logrank)
 
-    def _split(self, surface: Surface, boundary: float, X: np.ndarray, goes_left: np.ndarray, logrank: float) -> Split:
-        return Split(SurfaceCut(surface, boundary, surface_shares(surface, X)), goes_left, logrank, logrank)
+    def _split(self, surface: Surface, X: np.ndarray, goes_left: np.ndarray, logrank: float) -> Split:
+        return Split(SurfaceCut(surface, surface_shares(surface, X)), goes_left, logrank, logrank)

@@ -9,13 +9,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dipolar._core.surfaces import GAUSSIAN, LINEAR, QUADRATIC, n_coefficients, route_surfaces
+from dipolar._core.surfaces import GAUSSIAN, LINEAR, QUADRATIC, fill_scores, n_coefficients, route_surfaces
 from dipolar.factors import Surface
 from dipolar.kernels import GaussianKernel, Kernel, LinearKernel, PolynomialKernel
 from dipolar.tree.flat import entries, is_offset, numbers, offsets
-from dipolar.tree.rules import first_that_fits, flatten, influence_rules, polynomial_terms, sum_rules
+from dipolar.tree.rules import (
+    first_that_fits,
+    flatten,
+    influence_rules,
+    plain_monomials,
+    plain_terms,
+    polynomial_terms,
+    sum_rules,
+)
 from dipolar.tree.splits import Splits, register_kind
-from dipolar.tree.surfaces import SurfaceCut, Surfaces
 
 __all__ = ["KERNEL_CODES", "DrawnSurfaces"]
 
@@ -62,7 +69,12 @@ class DrawnSurfaces(Splits):
         return Surface(kernel, basis, coefficient, float(self.intercept[split]))
 
     def score(self, X: np.ndarray, node: int) -> np.ndarray:
-        return self.surface(node).score(self.prepare(X)[:, self.columns(node)])
+        surface, scores = self.surface(node), np.empty(len(X))
+        fill_scores(
+            int(self.kernel[self.split[node]]), self.prepare(X), np.arange(len(X), dtype=np.int32),
+            self.columns(node).astype(np.int64), surface.coefficients, surface.rows.ravel(), surface.intercept, scores,
+        )  # fmt: skip
+        return scores
 
     def feature_shares(self, node: int, n_features: int) -> np.ndarray:
         """Share by the absolute coefficients of standardised covariates; a product counts for both its factors.
@@ -92,6 +104,31 @@ class DrawnSurfaces(Splits):
             return first_that_fits(influence, width)
         return first_that_fits(chain(sum_rules(terms, 0.0, names, shares), influence), width)
 
+    def terms(self, node: int) -> dict[tuple[int, ...], float] | None:
+        """Return the score of a node as a sum, as :meth:`dipolar.tree.surfaces.Surfaces.terms` does."""
+        columns = self.columns(node)
+        terms = polynomial_terms(self.surface(node), self.mean[columns], self.scale[columns])
+        if terms is None:
+            return None
+        return {tuple(columns[list(places)].tolist()): weight for places, weight in terms.items()}
+
+    def plain_shared(self, rows: bool) -> dict[str, Any]:
+        return {"mean": self.mean.tolist(), "scale": self.scale.tolist()}
+
+    def plain(self, node: int, rows: bool) -> dict[str, Any]:
+        columns, surface = self.columns(node), self.surface(node)
+        return {
+            "kernel": surface.kernel.plain(),
+            "columns": columns.tolist(),
+            "coefficients": surface.coefficients.tolist(),
+            "monomials": plain_monomials(surface.kernel, columns),
+            "basis": surface.rows.tolist() if rows else None,
+            "intercept": surface.intercept,
+            "boundary": surface.boundary,
+            "shares": self.feature_shares(node, len(self.mean)).tolist(),
+            "terms": plain_terms(self.terms(node)),
+        }
+
     def take(self, nodes: np.ndarray, is_split: np.ndarray) -> DrawnSurfaces:
         kept = self.split[nodes[is_split]]
         return replace(
@@ -106,22 +143,6 @@ class DrawnSurfaces(Splits):
             basis=self.basis[entries(self.basis_offset, kept)],
             intercept=self.intercept[kept],
         )
-
-    def as_single(self) -> Splits:
-        """Return hyperplanes of all covariates, if all surfaces are linear: most coefficients are zero then."""
-        if (self.kernel != LINEAR).any():
-            return self
-        n_features = len(self.mean)
-        cuts: list[SurfaceCut | None] = []
-        for node, split in enumerate(self.split):
-            if split < 0:
-                cuts.append(None)
-                continue
-            coefficients = np.zeros(n_features)
-            coefficients[self.columns(node)] = self.surface(node).coefficients
-            surface = Surface(LinearKernel(), np.empty((0, n_features)), coefficients, float(self.intercept[split]))
-            cuts.append(SurfaceCut(surface, 0.0, self.feature_shares(node, n_features)))
-        return Surfaces.collect(cuts, LinearKernel(), n_features, self.mean, self.scale)
 
     def prepare(self, X: np.ndarray) -> np.ndarray:
         return (X - self.mean) / self.scale

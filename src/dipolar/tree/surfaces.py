@@ -1,7 +1,6 @@
 """Splits along surfaces: hyperplanes, and whatever a kernel makes of them.
 
-A row goes left when its score is below the boundary of the node, a number so close to 0 that it only decides about
-rows on the surface, at fit and at predict alike.
+A row goes left when its score is below 0; :class:`dipolar.factors.Surface` says which way rows on the surface go.
 """
 
 from __future__ import annotations
@@ -27,6 +26,8 @@ from dipolar.tree.rules import (
     first_that_fits,
     flatten,
     influence_rules,
+    plain_monomials,
+    plain_terms,
     polynomial_terms,
     prototype_text,
     sum_rules,
@@ -52,7 +53,6 @@ class SurfaceCut:
     """One split surface, as found."""
 
     surface: Surface
-    boundary: float  # rows with a score below it go left
     shares: np.ndarray  # (n_features,) how the gain is shared among covariates: not negative, sum 1
 
 
@@ -137,7 +137,7 @@ class Surfaces(Splits):
             basis_row=basis_row.reshape(-1).astype(np.int32),
             basis=basis,
             intercept=np.array([surface.intercept for surface in surfaces], np.float64),
-            boundary=np.array([cut.boundary for cut in found], np.float64),
+            boundary=np.array([surface.boundary for surface in surfaces], np.float64),
             shares=np.array([cut.shares for cut in found], np.float64).reshape(len(found), n_features),
             mean=np.zeros(n_features) if mean is None else np.asarray(mean, np.float64),
             scale=np.ones(n_features) if scale is None else np.asarray(scale, np.float64),
@@ -148,13 +148,11 @@ class Surfaces(Splits):
         split = self.split[node]
         rows = self.basis_row[self.basis_offset[split] : self.basis_offset[split + 1]]
         coefficient = self.coefficient[self.offset[split] : self.offset[split + 1]]
-        return Surface(self.kernel, self.basis[rows], coefficient, float(self.intercept[split]))
+        place = float(self.intercept[split]), float(self.boundary[split])
+        return Surface(self.kernel, self.basis[rows], coefficient, *place)
 
     def score(self, X: np.ndarray, node: int) -> np.ndarray:
         return self.surface(node).score(self._standardised(X))
-
-    def goes_left(self, X: np.ndarray, node: int) -> np.ndarray:
-        return self.score(X, node) < self.boundary[self.split[node]]
 
     def feature_shares(self, node: int, n_features: int) -> np.ndarray:
         return self.shares[self.split[node]]
@@ -167,7 +165,7 @@ class Surfaces(Splits):
         names = [flatten(name) for name in names]
         terms = self.terms(node)
         if terms is not None:
-            sums = sum_rules(terms, self.boundary[self.split[node]], names, shares)
+            sums = sum_rules(terms, surface.boundary, names, shares)
             return first_that_fits(chain(sums, influence_rules(surface, names, shares)), width)
         rule = first_that_fits(influence_rules(surface, names, shares), width)
         if not prototypes or width is not None or not len(surface.rows):
@@ -182,6 +180,28 @@ class Surfaces(Splits):
         polynomial.
         """
         return polynomial_terms(self.surface(node), self.mean, self.scale)
+
+    def plain_shared(self, rows: bool) -> dict[str, Any]:
+        columns = np.arange(len(self.mean))
+        is_expanded = self.kernel.n_features(len(columns)) is not None
+        return {
+            "kernel": self.kernel.plain(),
+            "mean": self.mean.tolist(),
+            "scale": self.scale.tolist(),
+            "monomials": plain_monomials(self.kernel, columns) if is_expanded else [],
+            "basis": self.basis.tolist() if rows else None,
+        }
+
+    def plain(self, node: int, rows: bool) -> dict[str, Any]:
+        split, surface = self.split[node], self.surface(node)
+        return {
+            "coefficients": surface.coefficients.tolist(),
+            "basis_rows": self.basis_row[self.basis_offset[split] : self.basis_offset[split + 1]].tolist(),
+            "intercept": surface.intercept,
+            "boundary": surface.boundary,
+            "shares": self.shares[split].tolist(),
+            "terms": plain_terms(self.terms(node)),
+        }
 
     def take(self, nodes: np.ndarray, is_split: np.ndarray) -> Surfaces:
         kept = self.split[nodes[is_split]]
