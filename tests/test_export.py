@@ -15,7 +15,7 @@ from lifelines import KaplanMeierFitter
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from dipolar import DipoleSurvivalTree, LogRankSurvivalTree, survival_outcome
+from dipolar import DipoleSurvivalForest, DipoleSurvivalTree, LogRankSurvivalTree, survival_outcome
 from dipolar.curves import life_table
 from dipolar.datasets import load_whas500
 from dipolar.tree.confidence import confidence_limits
@@ -37,7 +37,22 @@ TREES = {
     "threshold": lambda: DipoleSurvivalTree(
         kernel="rbf", threshold="logrank", standardize=True, max_depth=1, max_rank=40
     ),
+    "member, linear": lambda: Member("linear"),
+    "member, quadratic": lambda: Member("quadratic"),
+    "member, rbf": lambda: Member("rbf"),
+    "member, mixed": lambda: Member(("linear", "quadratic", "rbf")),
 }
+
+
+class Member:
+    """Fits to a tree of a forest."""
+
+    def __init__(self, kernel):
+        self.kernel = kernel
+
+    def fit(self, X, y):
+        forest = DipoleSurvivalForest(2, kernel=self.kernel, max_features=3, min_logrank=0, random_state=0).fit(X, y)
+        return forest.tree(1)
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +109,7 @@ def test_limits_hold_the_curve(rows, level):
 # Rules
 
 
-@pytest.mark.parametrize("name", ["linear", "linear, raw", "quadratic", "cubic"])
+@pytest.mark.parametrize("name", ["linear", "linear, raw", "quadratic", "cubic", "member, linear", "member, quadratic"])
 def test_terms_are_the_score_in_the_units_of_the_data(trees, data, name):
     tree, X = trees[name], data[0].to_numpy(float)
     for node in split_nodes(tree):
@@ -325,12 +340,17 @@ def goes_left(data, split, row):
             return split["missing_left"]
         return split["threshold"] is None or x <= split["threshold"]
     z = [(x - mean) / scale for x, mean, scale in zip(row, data["mean"], data["scale"])]
-    if split["basis_rows"]:
-        values = [value_of_kernel(data["kernel"], z, data["basis"][b]) for b in split["basis_rows"]]
+    if data["split_kind"] == "surface":
+        shared, u, basis = data, z, [data["basis"][b] for b in split["basis_rows"]]
     else:
-        values = [m["factor"] * math.prod(z[c] for c in m["columns"]) for m in data["monomials"]]
+        shared, u, basis = split, [z[c] for c in split["columns"]], split["basis"]
+    if basis:
+        values = [value_of_kernel(shared["kernel"], u, b) for b in basis]
+    else:
+        values = [m["factor"] * math.prod(z[c] for c in m["columns"]) for m in shared["monomials"]]
     assert len(values) == len(split["coefficients"])
-    return split["intercept"] + sum(c * v for c, v in zip(split["coefficients"], values)) < split["boundary"]
+    score = split["intercept"] + sum(c * v for c, v in zip(split["coefficients"], values))
+    return split["boundary"] > 0 if abs(score) <= abs(split["boundary"]) else score < 0
 
 
 def leaf_of(data, row):
@@ -386,6 +406,9 @@ def test_without_rows_no_row_of_the_data_is_left(trees):
     with_rows, without = to_dict(tree), to_dict(tree, rows=False)
     assert len(with_rows["basis"]) and without["basis"] is None
     assert "farthest" in with_rows["nodes"][0]["rule"] and "farthest" not in without["nodes"][0]["rule"]
+    member = trees["member, rbf"]
+    assert to_dict(member)["nodes"][0]["split"]["basis"]
+    assert to_dict(member, rows=False)["nodes"][0]["split"]["basis"] is None
 
 
 def test_a_callable_kernel_is_named_and_no_more(data):

@@ -146,7 +146,8 @@ def test_compiled_scores_are_those_of_the_kernels(kernel):
         surface_score(kernel, z, splits.column, splits.coefficient, splits.basis, splits.intercept[0])
         for z in splits.prepare(X)
     ]
-    np.testing.assert_allclose(compiled, splits.score(X, 0), atol=1e-9)
+    np.testing.assert_array_equal(compiled, splits.score(X, 0))
+    np.testing.assert_allclose(compiled, splits.surface(0).score(splits.prepare(X)[:, splits.columns(0)]), atol=1e-9)
 
 
 @pytest.mark.parametrize("kernel", [LINEAR, QUADRATIC])

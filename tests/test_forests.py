@@ -252,6 +252,24 @@ def test_a_tree_of_the_forest_can_be_looked_at(named):
         forest.tree(6)
 
 
+@pytest.mark.parametrize("kernel", ["linear", "quadratic", "rbf", ("linear", "rbf")])
+def test_a_tree_of_the_forest_is_that_member_and_says_its_kernel(whas500, kernel, tmp_path):
+    X, y = whas500
+    forest = DipoleSurvivalForest(n_estimators=3, kernel=kernel, random_state=0).fit(X, y)
+    alone = [forest.tree(number) for number in range(3)]
+    np.testing.assert_allclose(np.mean([tree.predict(X) for tree in alone], axis=0), forest.predict(X))
+    for number, tree in enumerate(alone):
+        assert tree.kernel == kernel and tree.tree_ == forest.forest_.trees[number]
+        np.testing.assert_array_equal(tree.apply(X), forest.apply(X)[:, number])
+        tree.save(tmp_path / "tree")
+        np.testing.assert_array_equal(DipoleSurvivalTree.load(tmp_path / "tree").predict(X), tree.predict(X))
+    times = forest.unique_times_
+    curves = [[curve(times) for curve in tree.predict_survival_function(X[:20])] for tree in alone]
+    np.testing.assert_allclose(
+        np.mean(curves, axis=0), forest.predict_survival_function(X[:20], return_array=True), atol=1e-12
+    )
+
+
 def test_the_summary_tree_agrees_with_the_forest_and_shows_the_outcomes(whas500):
     X, y = whas500
     forest = DipoleSurvivalForest(n_estimators=40, random_state=0).fit(X, y)

@@ -19,7 +19,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-from dipolar import DipoleSurvivalTree, LogRankSurvivalTree, survival_outcome
+from dipolar import DipoleSurvivalForest, DipoleSurvivalTree, LogRankSurvivalTree, survival_outcome
 from dipolar.datasets import load_whas500
 from dipolar.metrics import logrank_test
 
@@ -117,6 +117,11 @@ def fitted(name):
     if name == "univariate":
         X[np.random.default_rng(3).random(X.shape) < 0.1] = np.nan
         return X, LogRankSurvivalTree(min_samples_leaf=8).fit(X, y)
+    if name.startswith("member"):
+        kernel = name.split(", ")[1]
+        kernel = ("linear", "quadratic", "rbf") if kernel == "mixed" else kernel
+        forest = DipoleSurvivalForest(2, kernel=kernel, max_features=3, min_logrank=1.0, random_state=0)
+        return X, forest.fit(X, y).tree(1)
     settings = {
         "linear": {"kernel": "linear", "standardize": True},
         "quadratic": {"kernel": "quadratic", "kappa": 0.1, "standardize": True},
@@ -132,6 +137,7 @@ def fitted(name):
 
 
 KINDS = ["univariate", "linear", "quadratic", "cubic", "gaussian", "laplacian", "sigmoid", "quadratic of rows"]
+KINDS += ["member, linear", "member, quadratic", "member, rbf", "member, mixed"]
 
 
 def people(X, n=200, seed=7):
@@ -177,9 +183,10 @@ def test_the_form_agrees_with_python(page, tmp_path, kind):
     close([one["survival"] for one in found], tree.predict_survival_function(rows, return_array=True))
     close([one["hazard"] for one in found], tree.predict_cumulative_hazard_function(rows, return_array=True))
     for row, one in zip(rows, found):
-        for node, score, _ in one["steps"]:
+        for node, score, left in one["steps"]:
             expected = tree.grown_.splits.score(row[None, :], node)[0]
-            assert (score is None) == bool(np.isnan(expected))
+            assert left == (expected < 0)
+            assert (score is None) == bool(np.isinf(expected))
             if score is not None:
                 assert score == pytest.approx(expected, rel=1e-9, abs=1e-9)
     assert page.complaints() == []

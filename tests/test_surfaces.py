@@ -29,12 +29,12 @@ class RandomSurfaces(Splitter):
         rows = X[:0] if self.explicit and node.depth % 2 else X[rng.choice(len(X), 4, replace=False)]
         values = self.kernel.block(X, rows) if len(rows) else self.kernel.features(X)
         coefficients = rng.normal(size=values.shape[1])
-        surface = Surface(self.kernel, rows, coefficients, -float(np.median(values @ coefficients)))
-        goes_left = surface.score(X) < -1e-9
+        surface = Surface(self.kernel, rows, coefficients, -float(np.median(values @ coefficients)), -1e-9)
+        goes_left = surface.score(X) < 0
         if goes_left.all() or not goes_left.any():
             return None
         logrank = split_logrank(self.survival.take(node.rows), self.weight[node.rows], goes_left)
-        return Split(SurfaceCut(surface, -1e-9, surface_shares(surface, X)), goes_left, logrank, logrank)
+        return Split(SurfaceCut(surface, surface_shares(surface, X)), goes_left, logrank, logrank)
 
     def freeze(self, cuts):
         return Surfaces.collect(cuts, self.kernel, self.X.shape[1], self.mean, self.scale)
@@ -83,8 +83,8 @@ def test_arrays_and_back(grown):
 
 
 def cut_of(coefficients, rows, intercept=0.0, kernel=None):
-    surface = Surface(kernel or LinearKernel(), rows, np.asarray(coefficients, float), intercept)
-    return SurfaceCut(surface, -1e-9, np.full(rows.shape[1], 1 / rows.shape[1]))
+    surface = Surface(kernel or LinearKernel(), rows, np.asarray(coefficients, float), intercept, -1e-9)
+    return SurfaceCut(surface, np.full(rows.shape[1], 1 / rows.shape[1]))
 
 
 def test_each_basis_row_is_kept_once():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from itertools import combinations_with_replacement
 from math import comb, factorial, prod
@@ -48,6 +48,12 @@ class Kernel:
     def features(self, A: np.ndarray) -> np.ndarray:
         """Return explicit features whose inner products are the kernel, up to an added constant."""
         raise NotImplementedError
+
+    def plain(self) -> dict[str, Any]:
+        """Return name and numbers as plain data; a user's own function has no numbers."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        numbers = {name: value for name, value in values.items() if isinstance(value, int | float)}
+        return {"name": type(self).__name__, "parameters": numbers}
 
 
 @dataclass(frozen=True)

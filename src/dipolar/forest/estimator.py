@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from hashlib import blake2b
 from numbers import Integral
 from typing import Any
@@ -205,7 +204,11 @@ class BaseSurvivalForest(SurvivalModel):
         return best_summary(trees, X, survival, weight, curves[:, shown], self.unique_times_[shown], n_folds, seed)
 
     def tree(self, number: int) -> BaseSurvivalTree:
-        """Return one tree of the forest as a fitted survival tree, to look at it; trees are numbered from 0."""
+        """Return one tree of the forest as a fitted survival tree, to look at it; trees are numbered from 0.
+
+        It predicts as it does in the forest. Its parameters are those of the forest where a tree has the same ones,
+        and the defaults of trees elsewhere: they say how it was grown as far as a single tree can be grown so.
+        """
         check_is_fitted(self)
         hint = f"The forest has {len(self.forest_)} trees."
         number = int(check_number("number", number, low=0, high=len(self.forest_) - 1, whole=True, hint=hint))
@@ -213,8 +216,7 @@ class BaseSurvivalForest(SurvivalModel):
         tree.n_features_in_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             tree.feature_names_in_ = self.feature_names_in_
-        record = self.forest_.trees[number]
-        tree.grown_ = replace(record, splits=record.splits.as_single())
+        tree.grown_ = self.forest_.trees[number]
         tree.pruning_path_ = pruning_path(tree.grown_)
         tree.unique_times_, tree.event_times_ = self.forest_.tables.time, self.event_times_
         tree._take_member(0)

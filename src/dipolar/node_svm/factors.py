@@ -20,7 +20,7 @@ from scipy.linalg.lapack import dpstrf
 
 from dipolar.kernels import LARGEST_SCALE, Kernel, PrecomputedKernel
 
-__all__ = ["Factor", "Surface", "factorise", "is_explicit"]
+__all__ = ["Factor", "Surface", "factorise", "is_explicit", "snap"]
 
 # Gram blocks for prediction are made for this many numbers at a time (64 MB).
 BLOCK_SIZE = 8_000_000
@@ -33,6 +33,9 @@ FEW_ROWS = 400
 
 # A pivot below this fraction of the largest diagonal element is rounding, or the indefinite part of the kernel.
 NO_PIVOT = 1e-13
+
+# Scores this close to the boundary of a surface, as a fraction of it, may be on either side of it by rounding.
+AT_THE_EDGE = 1e-3
 
 # A kernel of finite rank is factored down to rounding: its small directions may be whole covariates.
 FINITE_RANK_TOL = 1e-12
@@ -97,15 +100,30 @@ class Factor:
 
 @dataclass(frozen=True)
 class Surface:
-    """A score for any row: explicit features or kernel values with a few rows, times coefficients, plus intercept."""
+    """A score for any row: explicit features or kernel values with a few rows, times coefficients, plus intercept.
+
+    A row goes left exactly where its score is below 0. Which way rows on the surface go is a matter of rule, not of
+    rounding, and the boundary is that rule: they are the rows with a sum no larger than it in size, and they go left
+    if it is positive and right if not.
+    """
 
     kernel: Kernel
     rows: np.ndarray  # (rank, n_columns) basis rows, or (0, n_columns) where the features are explicit
     coefficients: np.ndarray  # (rank,)
     intercept: float
+    boundary: float = 0.0
 
     def score(self, X: np.ndarray) -> np.ndarray:
-        """Scores of the rows of X, in blocks that bound the memory."""
+        """Scores of the rows of X: on the surface 0 where it goes right, and minus the boundary where it goes left."""
+        scores, tolerance = self.sums(X), abs(self.boundary)
+        # Matrix products round a row's score in ways that depend on the rows beside it. Where that could decide whether
+        # a row is on the surface, it is scored alone, so that it goes the same way in any company.
+        for row in np.flatnonzero(np.abs(np.abs(scores) - tolerance) <= AT_THE_EDGE * tolerance):
+            scores[row] = self.sums(X[row : row + 1])[0]
+        return snap(scores, self.boundary)
+
+    def sums(self, X: np.ndarray) -> np.ndarray:
+        """Scores as they are computed, in blocks that bound the memory; rows on the surface may have either sign."""
         scores = np.full(len(X), self.intercept)
         if self.is_flat:
             return scores
@@ -129,6 +147,13 @@ class Surface:
     def is_flat(self) -> bool:
         """Whether the score is the same everywhere."""
         return not self.coefficients.any()
+
+
+def snap(scores: np.ndarray, boundary: float) -> np.ndarray:
+    """Give the rows on the surface, in place, a score that tells their side: 0 on the right, the least below 0 left."""
+    on_surface = np.abs(scores) <= abs(boundary)
+    scores[on_surface] = np.where(scores[on_surface] < boundary, -abs(boundary), 0.0)
+    return scores
 
 
 def _require_scores(scores: np.ndarray) -> None:

@@ -22,9 +22,10 @@ from dipolar.kernels import (
     PolynomialKernel,
     SigmoidKernel,
 )
+from dipolar.tree.drawn_surfaces import DrawnSurfaces
 from dipolar.tree.pruning import PruningPath
 from dipolar.tree.record import Tree
-from dipolar.tree.rules import explicit_monomials
+from dipolar.tree.rules import plain_monomials
 from dipolar.tree.splits import AxisCuts, Splits
 from dipolar.tree.surfaces import Surfaces
 
@@ -81,21 +82,29 @@ def describe_splits(tree: Tree, n_features: int) -> dict[str, Any]:
     """Return the rules of the splits, one entry per node and None in leaves; no row of the training data."""
     splits = tree.splits
     nodes = [_describe_split(splits, node, n_features) if tree.is_split[node] else None for node in range(tree.n_nodes)]
+    if isinstance(splits, AxisCuts):
+        return {"kind": "axis", "kernel": None, "kernel_parameters": {}, "nodes": nodes}
     if isinstance(splits, Surfaces):
         parameters = {f.name: getattr(splits.kernel, f.name) for f in fields(splits.kernel)}
         label = kernel_label(splits.kernel)
-        return {"kind": "surface", "kernel": label, "kernel_parameters": _plain(parameters), "nodes": nodes}
-    return {"kind": "axis", "kernel": None, "kernel_parameters": {}, "nodes": nodes}
+    else:
+        parameters = {}
+        label = " or ".join(dict.fromkeys(node["kernel"] for node in nodes if node is not None))
+    return {"kind": "surface", "kernel": label, "kernel_parameters": _plain(parameters), "nodes": nodes}
 
 
 def describe_surfaces(splits: Splits) -> dict[str, Any] | None:
     """Return what the page needs to score a row, rows of the training data included; None for axis cuts.
 
     A node's score is its intercept plus coefficients times features: the monomials listed in `terms`, or, where a node
-    has `rows`, the kernel of these rows of `basis`.
+    has `rows`, the kernel of these rows of `basis`. A node with a kernel of its own on some columns has `terms`,
+    `columns` and `parameters` itself.
     """
-    if not isinstance(splits, Surfaces):
+    if isinstance(splits, AxisCuts):
         return None
+    if isinstance(splits, DrawnSurfaces):
+        return _describe_drawn(splits)
+    assert isinstance(splits, Surfaces)
     kernel = splits.kernel
     if type(kernel) not in KERNEL_LABELS:
         raise ValueError(
@@ -128,10 +137,34 @@ def _describe_split(splits: Splits, node: int, n_features: int) -> dict[str, Any
             "missing_left": bool(splits.missing_left[node]),
             "missing_seen": bool(splits.missing_seen[node]),
         }
-    described: dict[str, Any] = {"shares": numbers(splits.feature_shares(node, n_features)), "equation": None}
-    if isinstance(splits, Surfaces):
-        described["equation"] = _equation(splits, node)
-    return described
+    assert isinstance(splits, Surfaces | DrawnSurfaces)
+    return {
+        "kernel": kernel_label(splits.surface(node).kernel),
+        "shares": numbers(splits.feature_shares(node, n_features)),
+        "equation": _equation(splits, node),
+    }
+
+
+def _describe_drawn(splits: DrawnSurfaces) -> dict[str, Any]:
+    nodes: list[dict[str, Any] | None] = []
+    basis: list[list[float | None]] = []
+    for node, split in enumerate(splits.split):
+        if split < 0:
+            nodes.append(None)
+            continue
+        surface, columns = splits.surface(node), splits.columns(node)
+        place = {
+            "intercept": surface.intercept,
+            "boundary": surface.boundary,
+            "coefficients": numbers(surface.coefficients),
+            "columns": columns.tolist(),
+            "terms": _columns_and_factors(plain_monomials(surface.kernel, columns)),
+            "parameters": surface.kernel.plain()["parameters"],
+            "rows": list(range(len(basis), len(basis) + len(surface.rows))) if len(surface.rows) else None,
+        }
+        basis += [numbers(row) for row in surface.rows]
+        nodes.append(place)
+    return {"mean": numbers(splits.mean), "scale": numbers(splits.scale), "terms": None, "basis": basis, "nodes": nodes}
 
 
 def _describe_surface(splits: Surfaces, node: int) -> dict[str, Any]:
@@ -159,11 +192,14 @@ def _describe_terms(kernel: Kernel, n_features: int) -> dict[str, Any] | None:
     """Return the monomials that the features of a kernel are, and their factors; None where it has no list of them."""
     if kernel.n_features(n_features) is None:
         return None
-    columns, factors = zip(*explicit_monomials(kernel, n_features))
-    return {"columns": [list(term) for term in columns], "factors": list(factors)}
+    return _columns_and_factors(plain_monomials(kernel, np.arange(n_features)))
 
 
-def _equation(splits: Surfaces, node: int) -> list[list[Any]] | None:
+def _columns_and_factors(monomials: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"columns": [term["columns"] for term in monomials], "factors": [term["factor"] for term in monomials]}
+
+
+def _equation(splits: Surfaces | DrawnSurfaces, node: int) -> list[list[Any]] | None:
     """Return the score of a surface as terms [coefficient, columns] in original units; None where it is none."""
     terms = splits.terms(node)
     if terms is None or max(map(len, terms)) > MAX_EQUATION_DEGREE:

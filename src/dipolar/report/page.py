@@ -138,6 +138,8 @@ def report_data(
         "time_unit": None if time_unit is None else _text(time_unit),
         "names": [_text(name) for name in covariate_names(tree)],
         "tree": describe_tree(tree.grown_, tree.pruning_path_),
+        "event_times": numbers(tree.event_times_),  # a tree of a forest has not seen all of them
+        "last_time": float(tree.unique_times_[-1]),
         "splits": describe_splits(tree.grown_, tree.n_features_in_),
         "allow_missing": bool(tree._allow_nan),
         "form": bool(predict_form),

@@ -8,7 +8,6 @@ or `prototypes=False` leaves those out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,14 +15,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from dipolar.curves import LifeTable
-from dipolar.kernels import Kernel, LinearKernel, PolynomialKernel
 from dipolar.parameters import check_number, check_share
 from dipolar.tree.confidence import confidence_limits
 from dipolar.tree.frame import node_tables
 from dipolar.tree.record import Tree
-from dipolar.tree.rules import explicit_monomials, flatten
-from dipolar.tree.splits import AxisCuts
-from dipolar.tree.surfaces import Surfaces
+from dipolar.tree.rules import flatten
 
 if TYPE_CHECKING:
     from dipolar.tree.estimator import BaseSurvivalTree
@@ -198,37 +194,9 @@ def to_dict(
         "n_leaves": record.n_leaves,
         "last_time": float(tree.unique_times_[-1]),
         "confidence_level": level,
-        **_shared_by_splits(record, rows),
+        "split_kind": record.splits.kind,
+        **record.splits.plain_shared(rows),
         "nodes": [_node(tree, node, tables[node], names, level, rows) for node in range(record.n_nodes)],
-    }
-
-
-def _shared_by_splits(record: Tree, rows: bool) -> dict[str, Any]:
-    splits = record.splits
-    if not isinstance(splits, Surfaces):
-        return {"split_kind": splits.kind}
-    has_explicit = isinstance(splits.kernel, LinearKernel | PolynomialKernel)
-    n_columns = len(splits.mean)
-    is_expanded = has_explicit and splits.kernel.n_features(n_columns) is not None
-    return {
-        "split_kind": splits.kind,
-        "kernel": _kernel(splits.kernel),
-        "mean": splits.mean.tolist(),
-        "scale": splits.scale.tolist(),
-        "monomials": [
-            {"columns": list(columns), "factor": factor}
-            for columns, factor in (explicit_monomials(splits.kernel, n_columns) if is_expanded else [])
-        ],
-        "basis": splits.basis.tolist() if rows else None,
-    }
-
-
-def _kernel(kernel: Kernel) -> dict[str, Any]:
-    """Name and numbers of a kernel; a user's own function has neither."""
-    values = {field.name: getattr(kernel, field.name) for field in fields(kernel)}
-    return {
-        "name": type(kernel).__name__,
-        "parameters": {name: value for name, value in values.items() if isinstance(value, int | float)},
     }
 
 
@@ -256,29 +224,7 @@ def _node(
         "logrank": float(record.logrank[node]),
         "rule": record.splits.rule(node, names, prototypes=rows),
         "short_rule": record.splits.rule(node, names, 40),
-        "split": _split(record, node),
-    }
-
-
-def _split(record: Tree, node: int) -> dict[str, Any]:
-    splits = record.splits
-    if isinstance(splits, AxisCuts):
-        return {
-            "feature": int(splits.feature[node]),
-            "threshold": _finite(splits.threshold[node]),
-            "missing_left": bool(splits.missing_left[node]),
-        }
-    assert isinstance(splits, Surfaces)
-    split, surface, terms = splits.split[node], splits.surface(node), splits.terms(node)
-    return {
-        "coefficients": surface.coefficients.tolist(),
-        "basis_rows": splits.basis_row[splits.basis_offset[split] : splits.basis_offset[split + 1]].tolist(),
-        "intercept": surface.intercept,
-        "boundary": float(splits.boundary[split]),
-        "shares": splits.shares[split].tolist(),
-        "terms": None
-        if terms is None
-        else [{"columns": list(columns), "coefficient": weight} for columns, weight in terms.items()],
+        "split": record.splits.plain(node, rows),
     }
 
 

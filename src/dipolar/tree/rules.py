@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 from itertools import combinations, takewhile
 from math import comb, factorial, prod
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,8 @@ __all__ = [
     "flatten",
     "influence_rules",
     "name_rules",
+    "plain_monomials",
+    "plain_terms",
     "polynomial_terms",
     "prototype_text",
     "shorten",
@@ -170,6 +173,23 @@ def explicit_monomials(kernel: Kernel, n_columns: int) -> list[tuple[Monomial, f
         (columns, float(np.sqrt(_multinomial(kernel.degree, columns) * _constant_power(kernel, columns))))
         for columns in kernel.monomials(n_columns)
     ]
+
+
+def plain_monomials(kernel: Kernel, columns: np.ndarray) -> list[dict[str, Any]]:
+    """Return the explicit features of a kernel of some columns as plain data: none where it is not a polynomial."""
+    if not isinstance(kernel, LinearKernel | PolynomialKernel):
+        return []
+    return [
+        {"columns": columns[list(places)].tolist(), "factor": factor}
+        for places, factor in explicit_monomials(kernel, len(columns))
+    ]
+
+
+def plain_terms(terms: dict[Monomial, float] | None) -> list[dict[str, Any]] | None:
+    """Return the terms of a sum as plain data."""
+    if terms is None:
+        return None
+    return [{"columns": list(columns), "coefficient": weight} for columns, weight in terms.items()]
 
 
 def polynomial_terms(surface: Surface, mean: np.ndarray, scale: np.ndarray) -> dict[Monomial, float] | None:

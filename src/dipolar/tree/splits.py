@@ -1,9 +1,9 @@
 """The splits of a finished tree: one record for all nodes, whatever kind of split they use.
 
-Every kind follows one convention. A split has a score; rows with score < 0 go left, the others right, and a
-kind may settle the boundary (an axis cut sends score = 0 left, as scikit-learn and scikit-survival do). A
-record answers for one node at a time (`score`, `goes_left`) or sends rows down a whole tree (`route`), can be
-restricted to some nodes (`take`), and turns into named arrays and back without pickle.
+Every kind follows one rule: a split has a score, and a row goes left exactly where it is below 0. A record answers for
+one node at a time (`score`, `goes_left`) or sends rows down a whole tree (`route`), can be restricted to some nodes
+(`take`), describes itself in words (`rule`) and as plain data (`plain`), and turns into named arrays and back without
+pickle.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ __all__ = ["SPLIT_KINDS", "AxisCuts", "Splits", "register_kind"]
 # The kinds of splits that a saved file may name. A name from a file only ever selects an entry of this table.
 SPLIT_KINDS: dict[str, type[Splits]] = {}
 
+# As close below 0 as all arithmetic can tell from it.
+JUST_BELOW = -float(np.finfo(np.float64).tiny)
 
 def register_kind(cls: type[Splits]) -> type[Splits]:
     """Make a kind of splits loadable from saved files."""
@@ -37,7 +39,7 @@ class Splits(Record):
     kind: ClassVar[str]
 
     def score(self, X: np.ndarray, node: int) -> np.ndarray:
-        """Return the score of every row of X at a node; its sign tells the side."""
+        """Return the score of every row of X at a node: below 0 exactly where the row goes left."""
         raise NotImplementedError
 
     def goes_left(self, X: np.ndarray, node: int) -> np.ndarray:
@@ -81,6 +83,14 @@ class Splits(Record):
         """
         raise NotImplementedError
 
+    def plain_shared(self, rows: bool) -> dict[str, Any]:
+        """Return what the splits share as plain data, which docs/plotting.md describes; `rows` is that of `plain`."""
+        return {}
+
+    def plain(self, node: int, rows: bool) -> dict[str, Any]:
+        """Return a split as plain data; `rows` says whether rows of the training data that it needs are part of it."""
+        raise NotImplementedError
+
     def take(self, nodes: np.ndarray, is_split: np.ndarray) -> Splits:
         """Return the record of some nodes, renumbered; only those with `is_split` need their split."""
         raise NotImplementedError
@@ -102,10 +112,6 @@ class Splits(Record):
     def _check_meaning(self, is_split: np.ndarray) -> None:
         """Raise ValueError unless arrays that are in range belong together."""
         raise NotImplementedError
-
-    def as_single(self) -> Splits:
-        """Return the same splits in the form in which a single tree of the library has them, where there is one."""
-        return self
 
     def prepare(self, X: np.ndarray) -> np.ndarray:
         """Bring X into the form that `route_prepared` wants; the trees of a forest share it."""
@@ -133,10 +139,11 @@ class Splits(Record):
 @register_kind
 @dataclass(frozen=True, eq=False)
 class AxisCuts(Splits):
-    """Cuts of one covariate: left when x <= threshold, score = x - threshold.
+    """Cuts of one covariate: left when x <= threshold, as in scikit-learn and scikit-survival.
 
-    A missing value has score NaN and goes to the side that `missing_left` stores. A threshold of infinity
-    sends every value left and the missing ones right.
+    The score is x - threshold, and of a value at the threshold it is just below 0. A missing value goes to
+    the side that `missing_left` stores and is infinitely far there. A threshold of infinity sends every value left and
+    the missing ones right.
     """
 
     kind: ClassVar[str] = "axis"
@@ -153,17 +160,16 @@ class AxisCuts(Splits):
         return cls(*(np.array(column, dtype) for column, dtype in zip(zip(*filled), AXIS_FIELDS.values())))
 
     def score(self, X: np.ndarray, node: int) -> np.ndarray:
-        return X[:, self.feature[node]] - self.threshold[node]
-
-    def goes_left(self, X: np.ndarray, node: int) -> np.ndarray:
-        return self._side(X[:, self.feature[node]], node)
+        return self._score(X[:, self.feature[node]], node)
 
     def rows_go_left(self, X: np.ndarray, rows: np.ndarray, node: int) -> np.ndarray:
-        return self._side(X[rows, self.feature[node]], node)
+        return self._score(X[rows, self.feature[node]], node) < 0
 
-    def _side(self, x: np.ndarray, node: int) -> np.ndarray:
-        left = x <= self.threshold[node]
-        return left | np.isnan(x) if self.missing_left[node] else left
+    def _score(self, x: np.ndarray, node: int) -> np.ndarray:
+        score = x - self.threshold[node]
+        score[score == 0] = JUST_BELOW
+        score[np.isnan(x)] = -np.inf if self.missing_left[node] else np.inf
+        return score
 
     def feature_shares(self, node: int, n_features: int) -> np.ndarray:
         shares = np.zeros(n_features)
@@ -185,6 +191,14 @@ class AxisCuts(Splits):
             return first_that_fits(name_rules(name, ["is known"]), width)
         conditions = [f"<= {text}{missing}" for text in threshold_texts(threshold)]
         return first_that_fits(name_rules(name, conditions), width)
+
+    def plain(self, node: int, rows: bool) -> dict[str, Any]:
+        threshold = float(self.threshold[node])
+        return {
+            "feature": int(self.feature[node]),
+            "threshold": threshold if np.isfinite(threshold) else None,
+            "missing_left": bool(self.missing_left[node]),
+        }
 
     def take(self, nodes: np.ndarray, is_split: np.ndarray) -> AxisCuts:
         return AxisCuts(

@@ -25,8 +25,8 @@ function makeModel(data) {
   });
 
   const all = Statistics.pool([...leafTables.values()]);
-  const eventTimes = all.time.filter((_, i) => all.events[i] > 0);
-  const lastTime = all.time[all.time.length - 1];
+  const eventTimes = data.event_times;
+  const lastTime = data.last_time;
 
   // Everything that is estimated in a node, from the rows of the leaves below it; computed when first asked for.
   const known = new Map();
@@ -95,26 +95,33 @@ function makeModel(data) {
   const sum = (values, of) => values.reduce((total, value, i) => total + of(value, i), 0);
   const dot = (u, v) => sum(u, (x, i) => x * v[i]);
 
-  // A row is an array of numbers, NaN where missing, in the order of data.names.
+  // A row is an array of numbers, NaN where missing, in the order of data.names. It goes left where its score is below 0.
   function score(row, node) {
-    if (data.splits.kind === "axis") {
-      const { feature, threshold } = data.splits.nodes[node];
-      return row[feature] - (threshold === null ? Infinity : threshold);
-    }
-    const { intercept, coefficients, rows } = surfaces.nodes[node];
-    const z = row.map((x, i) => (x - surfaces.mean[i]) / surfaces.scale[i]);
-    if (rows === null) {
-      const { columns, factors } = surfaces.terms;
-      return intercept + sum(coefficients, (c, k) => c * factors[k] * columns[k].reduce((p, i) => p * z[i], 1));
-    }
-    const kernel = kernels[data.splits.kernel], p = data.splits.kernel_parameters;
-    return intercept + sum(coefficients, (c, k) => c * kernel(z, surfaces.basis[rows[k]], p));
+    return data.splits.kind === "axis" ? axisScore(row, data.splits.nodes[node]) : surfaceScore(row, node);
   }
 
-  function goesLeft(row, node, value) {
-    if (data.splits.kind !== "axis") return value < surfaces.nodes[node].boundary;
-    const split = data.splits.nodes[node];
-    return Number.isNaN(row[split.feature]) ? split.missing_left : value <= 0 || split.threshold === null;
+  function axisScore(row, { feature, threshold, missing_left: missingLeft }) {
+    if (Number.isNaN(row[feature])) return missingLeft ? -Infinity : Infinity;
+    return threshold === null ? -Infinity : row[feature] - threshold || -(2 ** -1022);
+  }
+
+  function surfaceScore(row, node) {
+    const { boundary } = surfaces.nodes[node];
+    const value = surfaceSum(row, node);
+    return Math.abs(value) <= Math.abs(boundary) ? Math.min(0, -boundary) : value;
+  }
+
+  function surfaceSum(row, node) {
+    const { intercept, coefficients, rows, columns, terms, parameters } = surfaces.nodes[node];
+    const z = row.map((x, i) => (x - surfaces.mean[i]) / surfaces.scale[i]);
+    if (rows === null) {
+      const monomials = terms || surfaces.terms;
+      const product = (k) => monomials.columns[k].reduce((p, i) => p * z[i], 1);
+      return intercept + sum(coefficients, (c, k) => c * monomials.factors[k] * product(k));
+    }
+    const kernel = kernels[data.splits.nodes[node].kernel], p = parameters || data.splits.kernel_parameters;
+    const u = columns ? columns.map((column) => z[column]) : z;
+    return intercept + sum(coefficients, (c, k) => c * kernel(u, surfaces.basis[rows[k]], p));
   }
 
   // Send a row down a member of the pruning path, by default the fitted one.
@@ -123,7 +130,7 @@ function makeModel(data) {
     let node = 0;
     while (isSplit(node, k)) {
       const value = score(row, node);
-      const left_ = goesLeft(row, node, value);
+      const left_ = value < 0;
       steps.push({ node, score: value, left: left_ });
       node = left[node] + (left_ ? 0 : 1);
     }

@@ -114,7 +114,7 @@ function drawPrediction() {
 }
 
 function stepText({ node, score, left }) {
-  if (!words.axis) return `${data.splits.kernel} score ${Format.number(score)}: ${left ? "left" : "right"} (${words.question(node).name})`;
+  if (!words.axis) return `${data.splits.nodes[node].kernel} score ${Format.number(score)}: ${left ? "left" : "right"} (${words.question(node).name})`;
   const { feature } = data.splits.nodes[node];
   const value = state.person[feature];
   return `${words.condition(node, left)} (here ${Number.isNaN(value) ? "missing" : Format.number(value)})`;

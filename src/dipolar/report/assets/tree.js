@@ -73,7 +73,7 @@ function makeWords(model) {
     const split = splits.nodes[node];
     if (!axis) {
       const list = mainCovariates(node).map(({ feature }) => names[feature]).join(", ");
-      return { name: list, rest: `${splits.kernel} score < 0` };
+      return { name: list, rest: `${split.kernel} score < 0` };
     }
     if (split.threshold === null) return { name: names[split.feature], rest: "is known" };
     return { name: names[split.feature], rest: `≤ ${Format.threshold(split.threshold)}` };
@@ -81,7 +81,7 @@ function makeWords(model) {
 
   function condition(node, left) {
     const split = splits.nodes[node];
-    if (!axis) return shortEquation(node, left) || `${splits.kernel} score ${left ? "< 0" : "≥ 0"} (${question(node).name})`;
+    if (!axis) return shortEquation(node, left) || `${split.kernel} score ${left ? "< 0" : "≥ 0"} (${question(node).name})`;
     const name = names[split.feature];
     if (split.threshold === null) return `${name} is ${left ? "known" : "missing"}`;
     const missing = split.missing_seen && split.missing_left === left ? " or missing" : "";
