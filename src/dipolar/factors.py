@@ -113,6 +113,18 @@ class Surface:
         _require_scores(scores)
         return scores
 
+    def without_rows(self) -> Surface:
+        """Return the same score over the kernel's explicit features, where these are a list of monomials."""
+        n_columns = self.rows.shape[1]
+        monomials = self.kernel.monomials(n_columns)
+        if not len(self.rows) or monomials is None or self.kernel.n_features(n_columns) is None:
+            return self
+        coefficients = self.kernel.features(self.rows).T @ self.coefficients
+        constant = dict(monomials).get((), 0.0)  # the one term of the kernel that is no feature
+        return Surface(
+            self.kernel, self.rows[:0], coefficients, float(self.intercept + constant * self.coefficients.sum())
+        )
+
     @property
     def is_flat(self) -> bool:
         """Whether the score is the same everywhere."""

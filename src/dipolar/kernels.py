@@ -1,10 +1,14 @@
-"""Kernels: Gram blocks by matrix products, and explicit features where a kernel has few."""
+"""Kernels: Gram blocks by matrix products, explicit features where a kernel has few, and what else it is known by.
+
+Everything about a kernel stands in its class: its mathematics, the word that rules call it by, the plain form that
+files and exports hold, and the JavaScript that computes it in a web page. `@register_kernel` lets saved models name it.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from itertools import combinations_with_replacement
 from math import comb, factorial, prod
@@ -14,10 +18,25 @@ import numpy as np
 
 from dipolar.parameters import check_number
 
-__all__ = ["LARGEST_SCALE", "Kernel", "PrecomputedKernel", "make_kernel", "mean_squared_deviation"]
+__all__ = [
+    "KERNELS",
+    "LARGEST_SCALE",
+    "Kernel",
+    "Monomial",
+    "PrecomputedKernel",
+    "make_kernel",
+    "mean_squared_deviation",
+    "register_kernel",
+]
+
+# Columns that are multiplied, repeated for powers; () is the constant.
+Monomial = tuple[int, ...]
 
 # Explicit monomials are used up to this number; beyond it the pivoted factor is cheaper.
 MAX_MONOMIALS = 256
+
+# A polynomial of more terms is not written out.
+MAX_TERMS = 2000
 
 # Features, and everything that is compared with them, are at most this large, so that their squares stay finite, and at
 # least the reciprocal of it where they are not 0.
@@ -26,12 +45,36 @@ LARGEST_SCALE = 1e75
 MAX_DEGREE = 20
 
 
+# The kernels that a file may name. A name from a file only ever selects an entry of this table.
+KERNELS: dict[str, type[Kernel]] = {}
+
+
+def register_kernel(cls: type[Kernel]) -> type[Kernel]:
+    """Let files name a kernel: models with it can then be saved and loaded. All its fields have to be numbers."""
+    known = KERNELS.get(cls.__name__, cls)
+    if known.__module__ != cls.__module__:
+        raise ValueError(
+            f"{cls.__name__} of {cls.__module__} has the name of a kernel of {known.__module__}, and saved models tell "
+            "kernels by their names. Give the class another one."
+        )
+    KERNELS[cls.__name__] = cls
+    return cls
+
+
 @dataclass(frozen=True)
 class Kernel:
-    """A similarity of rows; subclasses say which."""
+    """A similarity of rows; subclasses say which.
+
+    A kernel needs `block` and `diagonal`. Its parameters are the fields of its dataclass. What else it can say about
+    itself is optional, and names what works with it: the defaults mean that it cannot be written out as a sum, that
+    no web page computes it, and that rules speak of "the kernel".
+    """
 
     #: Whether the Gram matrix has a rank that does not grow with the number of rows.
     has_finite_rank: ClassVar[bool] = False
+
+    #: k(u, v) as a JavaScript function of two arrays of numbers and an object of the parameters; None: there is none.
+    javascript: ClassVar[str | None] = None
 
     def block(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         """Return the matrix of k(a, b) for the rows of A and B."""
@@ -49,12 +92,54 @@ class Kernel:
         """Return explicit features whose inner products are the kernel, up to an added constant."""
         raise NotImplementedError
 
+    def monomials(self, n_columns: int) -> list[tuple[Monomial, float]] | None:
+        """Return monomials m and weights w with k(u, v) = sum of w m(u) m(v); None for no polynomial, or a huge one.
 
+        Where there are explicit features, each is one of these monomials times the square root of its weight, in this
+        order; the constant is none of them.
+        """
+        return None
+
+    @property
+    def word(self) -> str:
+        """What goes before "score" in rules."""
+        return "kernel"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the name and the parameters of the kernel as JSON types; what is no number is left out."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            "name": type(self).__name__,
+            "parameters": {name: value for name, value in values.items() if isinstance(value, int | float)},
+        }
+
+    @staticmethod
+    def from_dict(plain: Mapping[str, Any]) -> Kernel:
+        """Undo `to_dict` for a kernel that is registered."""
+        if not (isinstance(plain, Mapping) and isinstance(plain.get("parameters"), Mapping)):
+            raise ValueError(f"a kernel should be a name and its parameters, got {plain!r}")
+        name, parameters = plain.get("name"), plain["parameters"]
+        if name not in KERNELS:
+            raise ValueError(
+                f"an unknown kernel {name!r}; known are {sorted(KERNELS)}. Import the module that registers it first"
+            )
+        wanted = [field.name for field in fields(KERNELS[name])]
+        if sorted(parameters) != sorted(wanted) or not all(_is_number(value) for value in parameters.values()):
+            raise ValueError(f"{name} has the parameters {wanted}, all of them numbers, got {dict(parameters)}")
+        return KERNELS[name](**parameters)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and bool(np.isfinite(value))
+
+
+@register_kernel
 @dataclass(frozen=True)
 class LinearKernel(Kernel):
     """k(u, v) = <u, v>"""
 
     has_finite_rank: ClassVar[bool] = True
+    javascript: ClassVar[str | None] = "(u, v) => u.reduce((sum, x, i) => sum + x * v[i], 0)"
 
     def block(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         return A @ B.T
@@ -68,7 +153,15 @@ class LinearKernel(Kernel):
     def features(self, A: np.ndarray) -> np.ndarray:
         return A
 
+    def monomials(self, n_columns: int) -> list[tuple[Monomial, float]] | None:
+        return [((column,), 1.0) for column in range(n_columns)]
 
+    @property
+    def word(self) -> str:
+        return "linear"
+
+
+@register_kernel
 @dataclass(frozen=True)
 class PolynomialKernel(Kernel):
     """k(u, v) = (<u, v> + coef0) ^ degree
@@ -80,6 +173,9 @@ class PolynomialKernel(Kernel):
     degree: int
     coef0: float
     has_finite_rank: ClassVar[bool] = True
+    javascript: ClassVar[str | None] = (
+        "(u, v, { degree, coef0 }) => (u.reduce((sum, x, i) => sum + x * v[i], 0) + coef0) ** degree"
+    )
 
     def block(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         return (A @ B.T + self.coef0) ** self.degree
@@ -94,15 +190,6 @@ class PolynomialKernel(Kernel):
             count = comb(n_columns + self.degree - 1, self.degree)
         return count if count <= MAX_MONOMIALS else None
 
-    def monomials(self, n_columns: int) -> list[tuple[int, ...]]:
-        """The column numbers that each feature multiplies, repeated for powers; () would be the constant."""
-        lowest = 1 if self.coef0 > 0 else self.degree
-        return [
-            columns
-            for order in range(lowest, self.degree + 1)
-            for columns in combinations_with_replacement(range(n_columns), order)
-        ]
-
     def features(self, A: np.ndarray) -> np.ndarray:
         factors, sizes = _monomial_factors(self, A.shape[1])
         padded = np.column_stack((A, np.ones(len(A))))
@@ -112,6 +199,21 @@ class PolynomialKernel(Kernel):
         result *= sizes
         return result
 
+    def monomials(self, n_columns: int) -> list[tuple[Monomial, float]] | None:
+        return list(self._expansion(n_columns)) if comb(n_columns + self.degree, self.degree) <= MAX_TERMS else None
+
+    def _expansion(self, n_columns: int) -> Iterator[tuple[Monomial, float]]:
+        """Yield the monomials of the kernel by their degrees, and their multinomial coefficients."""
+        for order in range(0 if self.coef0 > 0 else self.degree, self.degree + 1):
+            constant = self.coef0 ** (self.degree - order)
+            for columns in combinations_with_replacement(range(n_columns), order):
+                powers = [self.degree - order, *Counter(columns).values()]
+                yield columns, factorial(self.degree) / prod(factorial(power) for power in powers) * constant
+
+    @property
+    def word(self) -> str:
+        return {1: "linear", 2: "quadratic", 3: "cubic"}.get(self.degree, f"degree {self.degree} polynomial")
+
 
 @lru_cache(maxsize=16)
 def _monomial_factors(kernel: PolynomialKernel, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
@@ -119,23 +221,22 @@ def _monomial_factors(kernel: PolynomialKernel, n_columns: int) -> tuple[np.ndar
 
     Monomials of a lower degree are filled up with the column behind the last one, which is all ones.
     """
-    degree = kernel.degree
-    monomials = kernel.monomials(n_columns)
-    factors = np.full((degree, len(monomials)), n_columns)
-    sizes = np.empty(len(monomials))
-    for feature, columns in enumerate(monomials):
+    monomials = [(columns, weight) for columns, weight in kernel._expansion(n_columns) if columns]
+    factors = np.full((kernel.degree, len(monomials)), n_columns)
+    for feature, (columns, _) in enumerate(monomials):
         factors[: len(columns), feature] = columns
-        powers = [degree - len(columns), *Counter(columns).values()]
-        multinomial = factorial(degree) / prod(factorial(power) for power in powers)
-        sizes[feature] = np.sqrt(multinomial * kernel.coef0 ** (degree - len(columns)))
-    return factors, sizes
+    return factors, np.sqrt([weight for _, weight in monomials])
 
 
+@register_kernel
 @dataclass(frozen=True)
 class GaussianKernel(Kernel):
     """k(u, v) = exp(-|u - v|^2 / (2 sigma2))"""
 
     sigma2: float
+    javascript: ClassVar[str | None] = (
+        "(u, v, { sigma2 }) => Math.exp(-u.reduce((sum, x, i) => sum + (x - v[i]) ** 2, 0) / (2 * sigma2))"
+    )
 
     def block(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         # Distances from a common centre lose less to cancellation than distances from the origin.
@@ -150,12 +251,20 @@ class GaussianKernel(Kernel):
     def diagonal(self, A: np.ndarray) -> np.ndarray:
         return np.ones(len(A))
 
+    @property
+    def word(self) -> str:
+        return "Gaussian"
 
+
+@register_kernel
 @dataclass(frozen=True)
 class LaplacianKernel(Kernel):
     """k(u, v) = exp(-gamma * sum |u_i - v_i|)"""
 
     gamma: float
+    javascript: ClassVar[str | None] = (
+        "(u, v, { gamma }) => Math.exp(-gamma * u.reduce((sum, x, i) => sum + Math.abs(x - v[i]), 0))"
+    )
 
     def block(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         from scipy.spatial.distance import cdist
@@ -165,7 +274,12 @@ class LaplacianKernel(Kernel):
     def diagonal(self, A: np.ndarray) -> np.ndarray:
         return np.ones(len(A))
 
+    @property
+    def word(self) -> str:
+        return "Laplacian"
 
+
+@register_kernel
 @dataclass(frozen=True)
 class SigmoidKernel(Kernel):
     """k(u, v) = tanh(gamma * <u, v> + coef0)
@@ -176,12 +290,19 @@ class SigmoidKernel(Kernel):
 
     gamma: float
     coef0: float
+    javascript: ClassVar[str | None] = (
+        "(u, v, { gamma, coef0 }) => Math.tanh(gamma * u.reduce((sum, x, i) => sum + x * v[i], 0) + coef0)"
+    )
 
     def block(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         return np.tanh(self.gamma * (A @ B.T) + self.coef0)
 
     def diagonal(self, A: np.ndarray) -> np.ndarray:
         return np.tanh(self.gamma * np.einsum("ij,ij->i", A, A) + self.coef0)
+
+    @property
+    def word(self) -> str:
+        return "sigmoid"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ or `prototypes=False` leaves those out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,19 +15,27 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from dipolar.curves import LifeTable
-from dipolar.kernels import Kernel, LinearKernel, PolynomialKernel
 from dipolar.parameters import check_number, check_share
 from dipolar.tree.confidence import confidence_limits
 from dipolar.tree.frame import node_tables
 from dipolar.tree.record import Tree
-from dipolar.tree.rules import explicit_monomials, flatten
+from dipolar.tree.rules import flatten
 from dipolar.tree.splits import AxisCuts
 from dipolar.tree.surfaces import Surfaces
 
 if TYPE_CHECKING:
     from dipolar.tree.estimator import BaseSurvivalTree
 
-__all__ = ["covariate_names", "depth_limit", "export_dot", "export_text", "fitted_record", "leaves_below", "to_dict"]
+__all__ = [
+    "covariate_names",
+    "depth_limit",
+    "export_dot",
+    "export_text",
+    "fitted_record",
+    "leaves_below",
+    "plain_form",
+    "to_dict",
+]
 
 # Raised when a reader of the old form would misread the new one.
 FORMAT_VERSION = 1
@@ -181,7 +188,8 @@ def to_dict(
         Level of the confidence limits of the curves.
     rows : bool, default=True
         Whether to include the support rows of kernel splits. They are rows of the training data; without them
-        the splits of a Gaussian, Laplacian or sigmoid tree cannot be applied, and `basis` is None.
+        the splits of a Gaussian, Laplacian or sigmoid tree cannot be applied, and `basis` is None. Surfaces that can
+        be written without rows, those of linear trees and of polynomials of up to 256 terms, never have any.
 
     Returns
     -------
@@ -189,17 +197,22 @@ def to_dict(
     """
     record, names = fitted_record(tree), covariate_names(tree, feature_names)
     level = check_share("level", level, hint="0.95 is common.")
-    tables = node_tables(record)
+    return plain_form(tree, record, names, level, rows)
+
+
+def plain_form(tree: BaseSurvivalTree, record: Tree, names: Sequence[str], level: float, rows: bool) -> dict[str, Any]:
+    """Return `to_dict` of the fitted tree, or of the grown tree that it is a part of, by their record."""
+    tables, risks = node_tables(record), record.tables.hazard_sums(tree.event_times_)
     return {
         "format_version": FORMAT_VERSION,
         "estimator": type(tree).__name__,
-        "feature_names": names,
+        "feature_names": list(names),
         "feature_importances": tree.feature_importances_.tolist(),
         "n_leaves": record.n_leaves,
         "last_time": float(tree.unique_times_[-1]),
         "confidence_level": level,
         **_shared_by_splits(record, rows),
-        "nodes": [_node(tree, node, tables[node], names, level, rows) for node in range(record.n_nodes)],
+        "nodes": [_node(record, node, tables[node], risks, names, level, rows) for node in range(record.n_nodes)],
     }
 
 
@@ -207,35 +220,26 @@ def _shared_by_splits(record: Tree, rows: bool) -> dict[str, Any]:
     splits = record.splits
     if not isinstance(splits, Surfaces):
         return {"split_kind": splits.kind}
-    has_explicit = isinstance(splits.kernel, LinearKernel | PolynomialKernel)
-    n_columns = len(splits.mean)
-    is_expanded = has_explicit and splits.kernel.n_features(n_columns) is not None
+    kernel, n_columns = splits.kernel, len(splits.mean)
+    monomials = kernel.monomials(n_columns) if kernel.n_features(n_columns) is not None else None
+    basis = splits.basis.tolist() if rows else None
     return {
         "split_kind": splits.kind,
-        "kernel": _kernel(splits.kernel),
+        "kernel": kernel.to_dict(),
         "mean": splits.mean.tolist(),
         "scale": splits.scale.tolist(),
         "monomials": [
-            {"columns": list(columns), "factor": factor}
-            for columns, factor in (explicit_monomials(splits.kernel, n_columns) if is_expanded else [])
+            {"columns": list(columns), "factor": float(np.sqrt(weight))}
+            for columns, weight in monomials or []
+            if columns
         ],
-        "basis": splits.basis.tolist() if rows else None,
-    }
-
-
-def _kernel(kernel: Kernel) -> dict[str, Any]:
-    """Name and numbers of a kernel; a user's own function has neither."""
-    values = {field.name: getattr(kernel, field.name) for field in fields(kernel)}
-    return {
-        "name": type(kernel).__name__,
-        "parameters": {name: value for name, value in values.items() if isinstance(value, int | float)},
+        "basis": basis if monomials is None else [],  # a surface over monomials needs no rows
     }
 
 
 def _node(
-    tree: BaseSurvivalTree, node: int, table: LifeTable, names: Sequence[str], level: float, rows: bool
+    record: Tree, node: int, table: LifeTable, risks: np.ndarray, names: Sequence[str], level: float, rows: bool
 ) -> dict[str, Any]:
-    record = tree.tree_
     is_leaf = record.left[node] < 0
     entry = {
         "id": node,
@@ -248,7 +252,7 @@ def _node(
     }
     if is_leaf:
         number = int(np.searchsorted(record.leaves, node))
-        return entry | {"leaf": number, "risk": float(tree.leaf_risk_[number]), "curve": _curve(table, level)}
+        return entry | {"leaf": number, "risk": float(risks[number]), "curve": _curve(table, level)}
     return entry | {
         "left": int(record.left[node]),
         "right": int(record.left[node]) + 1,
@@ -267,12 +271,14 @@ def _split(record: Tree, node: int) -> dict[str, Any]:
             "feature": int(splits.feature[node]),
             "threshold": _finite(splits.threshold[node]),
             "missing_left": bool(splits.missing_left[node]),
+            "missing_seen": bool(splits.missing_seen[node]),
         }
     assert isinstance(splits, Surfaces)
-    split, surface, terms = splits.split[node], splits.surface(node), splits.terms(node)
+    split, surface, terms = splits.split[node], splits.surface(node).without_rows(), splits.terms(node)
+    basis_rows = splits.basis_row[splits.basis_offset[split] : splits.basis_offset[split + 1]]
     return {
         "coefficients": surface.coefficients.tolist(),
-        "basis_rows": splits.basis_row[splits.basis_offset[split] : splits.basis_offset[split + 1]].tolist(),
+        "basis_rows": basis_rows.tolist() if len(surface.rows) else [],
         "intercept": surface.intercept,
         "boundary": float(splits.boundary[split]),
         "shares": splits.shares[split].tolist(),

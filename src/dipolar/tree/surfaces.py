@@ -7,21 +7,14 @@ rows on the surface, at fit and at predict alike.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dipolar.factors import Surface
-from dipolar.kernels import (
-    GaussianKernel,
-    Kernel,
-    LaplacianKernel,
-    LinearKernel,
-    PolynomialKernel,
-    SigmoidKernel,
-)
+from dipolar.kernels import Kernel
 from dipolar.tree.flat import entries, is_offset, numbers, offsets
 from dipolar.tree.rules import (
     first_that_fits,
@@ -34,11 +27,6 @@ from dipolar.tree.rules import (
 from dipolar.tree.splits import Splits, register_kind
 
 __all__ = ["SurfaceCut", "Surfaces", "surface_shares"]
-
-# The kernels that a saved file may name. A name from a file only ever selects an entry of this table.
-SAVED_KERNELS: dict[str, type[Kernel]] = {
-    cls.__name__: cls for cls in (LinearKernel, PolynomialKernel, GaussianKernel, LaplacianKernel, SigmoidKernel)
-}
 
 # Rows of a node that are looked at to share its gain among the covariates.
 ROWS_FOR_SHARES = 64
@@ -201,18 +189,14 @@ class Surfaces(Splits):
         )
 
     def settings(self) -> dict[str, Any]:
-        parameters = {field.name: getattr(self.kernel, field.name) for field in fields(self.kernel)}
-        return {"kernel": type(self.kernel).__name__, "parameters": parameters}
+        return {"kernel": self.kernel.to_dict()}
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         return {name: getattr(self, name) for name in SURFACE_FIELDS}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any]) -> Surfaces:
-        name = settings["kernel"]
-        if name not in SAVED_KERNELS:
-            raise ValueError(f"an unknown kernel {name!r}; known are {sorted(SAVED_KERNELS)}")
-        kernel = SAVED_KERNELS[name](**settings["parameters"])
+        kernel = Kernel.from_dict(settings["kernel"])
         return cls(kernel, **{name: np.asarray(arrays[name], dtype) for name, dtype in SURFACE_FIELDS.items()})
 
     def check(self, is_split: np.ndarray, n_features: int) -> None:
