@@ -1,8 +1,7 @@
-"""A kernel of one's own: one class, here and nowhere else, and all that a tree does works with it."""
+"""A kernel of one's own: one class in one file, and all that a tree does works with it."""
 
 import json
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -11,30 +10,7 @@ from dipolar import DipoleSurvivalTree, survival_outcome
 from dipolar.kernels import KERNELS, Kernel, register_kernel
 from dipolar.report import render_report
 from dipolar.tree.export import export_text, to_dict
-
-
-@register_kernel
-@dataclass(frozen=True)
-class RationalQuadraticKernel(Kernel):
-    """k(u, v) = (1 + |u - v|^2 / (2 power width^2)) ^ -power"""
-
-    power: float
-    width: float
-    javascript: ClassVar[str | None] = (
-        "(u, v, { power, width }) =>"
-        " (1 + u.reduce((sum, x, i) => sum + (x - v[i]) ** 2, 0) / (2 * power * width ** 2)) ** -power"
-    )
-
-    def block(self, A, B):
-        squares = ((A[:, None, :] - B[None, :, :]) ** 2).sum(axis=2)
-        return (1 + squares / (2 * self.power * self.width**2)) ** -self.power
-
-    def diagonal(self, A):
-        return np.ones(len(A))
-
-    @property
-    def word(self):
-        return "rational quadratic"
+from tests.rational_quadratic import RationalQuadraticKernel
 
 
 @pytest.fixture(scope="module")

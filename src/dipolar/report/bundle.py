@@ -20,7 +20,7 @@ from collections.abc import Mapping
 
 __all__ = ["bundle"]
 
-IMPORT = re.compile(r'^import (\{[^}*]*\}|\* as \w+) from "(\.[^"\n]*)";$', re.MULTILINE)
+IMPORT = re.compile(r'^import (\{\s*\w+(?:,\s*\w+)*,?\s*\}|\* as \w+) from "(\.[^"\n]*)";$', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async function|function|const|class) (\w+))", re.MULTILINE)
 OTHER_SYNTAX = re.compile(r"^\s*(?:import|export)\b.*$", re.MULTILINE)
 
