@@ -3,7 +3,6 @@
 import json
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,9 +13,9 @@ import dipolar
 from dipolar import DipoleSurvivalTree, LogRankSurvivalTree, survival_outcome
 from dipolar.datasets import load_whas500
 from dipolar.metrics import concordance_index, integrated_brier_score
-from dipolar.report import page as page_module
 from dipolar.report import render_report, write_report
-from dipolar.report.page import SCRIPTS, report_data
+from dipolar.report.page import report_data
+from dipolar.tree.export import to_dict
 
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 
@@ -37,13 +36,6 @@ def random_rows(n=200, n_features=3, seed=0):
 def whas():
     X, y = load_whas500(return_X_y=True)
     return X, y, LogRankSurvivalTree(min_samples_leaf=15, pruning="fixed", alpha=12).fit(X, y)
-
-
-def test_every_script_is_in_the_page_once(whas):
-    assets = Path(page_module.__file__).parent / "assets"
-    assert sorted(SCRIPTS) == sorted(path.name for path in assets.glob("*.js"))
-    page = render_report(whas[2])
-    assert all(page.count((assets / name).read_text(encoding="utf-8")) == 1 for name in SCRIPTS)
 
 
 class Counter(HTMLParser):
@@ -77,14 +69,27 @@ def test_the_tree_of_the_page_is_the_grown_tree(whas):
     _, _, tree = whas
     data = data_of(render_report(tree))
     grown, path = tree.grown_, tree.pruning_path_
-    assert data["tree"]["left"] == grown.left.tolist()
-    assert data["tree"]["n"] == grown.n_samples.tolist()
-    assert data["tree"]["tables"]["time"] == grown.tables.time.tolist()
+    nodes = data["tree"]["nodes"]
+    assert [node.get("left", -1) for node in nodes] == grown.left.tolist()
+    assert [node["n"] for node in nodes] == grown.n_samples.tolist()
+    times = [time for node in nodes if node["is_leaf"] for time in node["curve"]["time"]]
+    assert times == grown.tables.time.tolist()
     assert data["path"]["n_leaves"] == path.n_leaves.tolist()
+    assert data["path"]["removed_at"] == path.removed_at.tolist()
     assert data["member"] == tree.member_
     assert path.n_leaves[data["member"]] == tree.n_leaves_ > 1
     assert data["path"]["honest"] is None
     assert data["covariates"] is None and data["given"] is None and data["rows"] is None
+
+
+@pytest.mark.parametrize("predict_form", [True, False])
+@pytest.mark.parametrize("options", [None, {"kernel": "linear"}, {"kernel": "rbf", "standardize": True}])
+def test_a_tree_that_is_not_pruned_is_embedded_in_its_plain_form(options, predict_form):
+    X, y = random_rows()
+    limits = {"max_depth": 3, "pruning": None}
+    tree = LogRankSurvivalTree(**limits) if options is None else DipoleSurvivalTree(**limits, **options)
+    embedded = data_of(render_report(tree.fit(X, y), predict_form=predict_form))["tree"]
+    assert embedded == to_dict(tree, rows=predict_form)
 
 
 def test_honest_statistics_are_told_where_a_rule_made_them():
@@ -198,8 +203,8 @@ def test_names_and_titles_cannot_leave_their_place():
     body = re.search(r'id="report-data">(.*?)</script>', page, re.S)[1]
     assert not set("<>&\u2028\u2029") & set(body) and body.isascii()
     data = data_of(page)
-    assert data["names"][:2] == NAMES[:2]
-    assert data["names"][2] == "👩‍⚕️ Größe\x00?"
+    assert data["tree"]["feature_names"][:2] == NAMES[:2]
+    assert data["tree"]["feature_names"][2] == "👩‍⚕️ Größe\x00?"
     assert data["title"] == "</title><script>alert(2)</script>"
 
 
@@ -224,36 +229,40 @@ def test_basis_rows_are_in_the_page_only_with_the_form(kernel):
     with_form, without = render_report(tree, X=X, y=y), render_report(tree, X=X, y=y, predict_form=False)
     assert numbers_in(with_form) >= basis
     assert not numbers_in(without) & set(X.ravel().tolist())
-    assert data_of(without)["form"] is False and data_of(without)["surfaces"] is None
+    assert data_of(without)["form"] is False and data_of(without)["tree"]["basis"] is None
 
 
-@pytest.mark.parametrize("options", [{"kernel": "linear"}, {"kernel": "quadratic"}])
-def test_explicit_surfaces_hold_no_rows(options):
-    X, y = random_rows(120)
-    tree = DipoleSurvivalTree(max_depth=2, standardize=True, **options).fit(X, y)
-    data = data_of(render_report(tree))
-    assert data["surfaces"]["basis"] == []
-    assert all(node is None or node["rows"] is None for node in data["surfaces"]["nodes"])
-
-
-def test_a_linear_surface_over_basis_rows_becomes_a_hyperplane():
-    X, y = random_rows(50, n_features=80)
-    tree = DipoleSurvivalTree(kernel="linear", max_depth=2).fit(X, y)
-    splits = tree.grown_.splits
-    assert len(splits.basis)
-    surfaces = data_of(render_report(tree))["surfaces"]
-    assert surfaces["basis"] == []
-    root = surfaces["nodes"][0]
-    scores = X @ np.array(root["coefficients"]) + root["intercept"]
-    np.testing.assert_allclose(scores, splits.score(X, 0), rtol=0, atol=1e-9)
+@pytest.mark.parametrize(
+    ("settings", "shape"),
+    [
+        ({"kernel": "linear"}, (120, 3)),
+        ({"kernel": "quadratic"}, (120, 3)),
+        ({"kernel": "linear"}, (50, 80)),  # more columns than rows: the tree itself keeps rows
+        ({"kernel": "quadratic"}, (60, 20)),
+        ({"kernel": "polynomial", "degree": 3, "coef0": 0.0}, (60, 8)),
+    ],
+)
+def test_sums_of_few_monomials_hold_no_rows(settings, shape):
+    X, y = random_rows(*shape)
+    tree = DipoleSurvivalTree(max_depth=2, standardize=True, kappa=0.01, min_samples_leaf=5, **settings).fit(X, y)
+    splits, plain = tree.grown_.splits, data_of(render_report(tree))["tree"]
+    assert tree.n_leaves_ > 1 and (len(splits.basis) > 0) == (shape[0] < 120)
+    assert plain["basis"] == []
+    z = (X - plain["mean"]) / np.array(plain["scale"])
+    features = np.column_stack([m["factor"] * np.prod(z[:, m["columns"]], axis=1) for m in plain["monomials"]])
+    for node in np.flatnonzero(tree.grown_.is_split):
+        split = plain["nodes"][node]["split"]
+        assert split["basis_rows"] == []
+        scores = features @ split["coefficients"] + split["intercept"]
+        np.testing.assert_allclose(scores, splits.score(X, node), rtol=1e-9, atol=1e-9)
 
 
 def test_equations_are_in_original_units():
     X, y = random_rows(150)
     X = X * [1.0, 20.0, 300.0] + [5.0, -7.0, 100.0]
     tree = DipoleSurvivalTree(kernel="quadratic", kappa=0.1, standardize=True, max_depth=1).fit(X, y)
-    equation = report_data(tree, predict_form=False)["splits"]["nodes"][0]["equation"]
-    scores = sum(value * np.prod(X[:, columns], axis=1) for value, columns in equation)
+    terms = report_data(tree, predict_form=False)["tree"]["nodes"][0]["split"]["terms"]
+    scores = sum(term["coefficient"] * np.prod(X[:, term["columns"]], axis=1) for term in terms)
     np.testing.assert_allclose(scores, tree.decision_function(X, 0), rtol=1e-9, atol=1e-9)
 
 
@@ -263,7 +272,8 @@ def test_a_kernel_that_a_page_cannot_compute():
     with pytest.raises(ValueError, match="predict_form=False"):
         render_report(tree)
     data = data_of(render_report(tree, predict_form=False))
-    assert data["splits"]["kernel"] == "user-defined kernel"
+    assert data["tree"]["kernel"] == {"name": "CallableKernel", "parameters": {}}
+    assert data["kernel_word"] == "kernel"
 
 
 @pytest.mark.parametrize(

@@ -134,4 +134,4 @@ def test_damaged_arrays_are_refused(name, value):
 def test_an_unknown_kernel_is_refused():
     splits = Surfaces.collect([None], LinearKernel(), 1)
     with pytest.raises(ValueError, match=r"unknown kernel 'os.system'"):
-        Surfaces.from_arrays(splits.to_arrays(), {"kernel": "os.system", "parameters": {}})
+        Surfaces.from_arrays(splits.to_arrays(), {"kernel": {"name": "os.system", "parameters": {}}})

@@ -1,10 +1,18 @@
-"""Kernels: Gram blocks by matrix products, and explicit features where a kernel has few."""
+"""Kernels: Gram blocks by matrix products, explicit features where a kernel has few, and what else it is known by.
+
+Everything about a kernel stands in its class: its mathematics, the word that rules call it by, the plain form that
+files and exports hold, and the JavaScript that computes it in a web page. `@register_kernel` lets saved models name it.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+<<<<<<< HEAD
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+=======
+from collections.abc import Callable, Iterator, Mapping
+>>>>>>> page
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from itertools import combinations_with_replacement
 from math import comb, factorial, prod
@@ -14,10 +22,26 @@ import numpy as np
 
 from dipolar.parameters import check_number
 
-__all__ = ["LARGEST_SCALE", "Kernel", "PrecomputedKernel", "make_kernel", "mean_squared_deviation"]
+__all__ = [
+    "KERNELS",
+    "LARGEST_SCALE",
+    "Kernel",
+    "Monomial",
+    "PrecomputedKernel",
+    "make_kernel",
+    "mean_squared_deviation",
+    "register_kernel",
+    "require_square",
+]
+
+# Columns that are multiplied, repeated for powers; () is the constant.
+Monomial = tuple[int, ...]
 
 # Explicit monomials are used up to this number; beyond it the pivoted factor is cheaper.
 MAX_MONOMIALS = 256
+
+# A polynomial of more terms is not written out.
+MAX_TERMS = 2000
 
 # Features, and everything that is compared with them, are at most this large, so that their squares stay finite, and at
 # least the reciprocal of it where they are not 0.
@@ -26,12 +50,48 @@ LARGEST_SCALE = 1e75
 MAX_DEGREE = 20
 
 
+# The kernels that a file may name. A name from a file only ever selects an entry of this table.
+KERNELS: dict[str, type[Kernel]] = {}
+
+
+def register_kernel(cls: type[Kernel]) -> type[Kernel]:
+    """Let files name a kernel: models with it can then be saved and loaded. All its fields have to be numbers."""
+    known = KERNELS.get(cls.__name__, cls)
+    if known.__module__ != cls.__module__:
+        raise ValueError(
+            f"{cls.__name__} of {cls.__module__} has the name of a kernel of {known.__module__}, and saved models tell "
+            "kernels by their names. Give the class another one."
+        )
+    KERNELS[cls.__name__] = cls
+    return cls
+
+
 @dataclass(frozen=True)
 class Kernel:
-    """A similarity of rows; subclasses say which."""
+    """A similarity of rows; subclasses say which.
+
+    A kernel needs `block` and `diagonal`. Its parameters are the fields of its dataclass. What else it can say about
+    itself is optional, and names what works with it: the defaults mean that it cannot be written out as a sum, that
+    no web page computes it, and that rules speak of "the kernel".
+    """
 
     #: Whether the Gram matrix has a rank that does not grow with the number of rows.
     has_finite_rank: ClassVar[bool] = False
+
+    #: k(u, v) as a JavaScript function of two arrays of numbers and an object of the parameters; None: there is none.
+    javascript: ClassVar[str | None] = None
+
+    def check(self) -> None:
+        """Raise ValueError if a parameter is out of range; None, where it may be, is learnt from the training rows."""
+
+    def fit(self, X: np.ndarray, weight: np.ndarray) -> Kernel:
+        """Return the kernel with all its parameters fixed: those that are None are learnt from the training rows."""
+        self.check()
+        return self
+
+    def narrowed(self, share: float) -> Kernel:
+        """Return the kernel as it should be on a share of the covariates that it was fitted to."""
+        return self
 
     def block(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         """Return the matrix of k(a, b) for the rows of A and B."""
@@ -49,18 +109,65 @@ class Kernel:
         """Return explicit features whose inner products are the kernel, up to an added constant."""
         raise NotImplementedError
 
+<<<<<<< HEAD
     def plain(self) -> dict[str, Any]:
         """Return name and numbers as plain data; a user's own function has no numbers."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         numbers = {name: value for name, value in values.items() if isinstance(value, int | float)}
         return {"name": type(self).__name__, "parameters": numbers}
 
+=======
+    def monomials(self, n_columns: int) -> list[tuple[Monomial, float]] | None:
+        """Return monomials m and weights w with k(u, v) = sum of w m(u) m(v); None for no polynomial, or a huge one.
+>>>>>>> page
 
+        Where there are explicit features, each is one of these monomials times the square root of its weight, in this
+        order; the constant is none of them.
+        """
+        return None
+
+    @property
+    def word(self) -> str:
+        """What goes before "score" in rules."""
+        return "kernel"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the name and the parameters of the kernel as JSON types; functions are left out."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            "name": type(self).__name__,
+            "parameters": {n: v for n, v in values.items() if v is None or isinstance(v, int | float)},
+        }
+
+    @staticmethod
+    def from_dict(plain: Mapping[str, Any]) -> Kernel:
+        """Undo `to_dict` for a kernel that is registered."""
+        if not (isinstance(plain, Mapping) and isinstance(plain.get("parameters"), Mapping)):
+            raise ValueError(f"a kernel should be a name and its parameters, got {plain!r}")
+        name, parameters = plain.get("name"), plain["parameters"]
+        if name not in KERNELS:
+            raise ValueError(
+                f"an unknown kernel {name!r}; known are {sorted(KERNELS)}. Import the module that registers it first"
+            )
+        wanted = [field.name for field in fields(KERNELS[name])]
+        if sorted(parameters) != sorted(wanted) or not all(v is None or _is_number(v) for v in parameters.values()):
+            raise ValueError(f"{name} has the parameters {wanted}, all of them numbers, got {dict(parameters)}")
+        kernel = KERNELS[name](**parameters)
+        kernel.check()
+        return kernel
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and bool(np.isfinite(value))
+
+
+@register_kernel
 @dataclass(frozen=True)
 class LinearKernel(Kernel):
     """k(u, v) = <u, v>"""
 
     has_finite_rank: ClassVar[bool] = True
+    javascript: ClassVar[str | None] = "(u, v) => u.reduce((sum, x, i) => sum + x * v[i], 0)"
 
     def block(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         return A @ B.T
@@ -74,7 +181,15 @@ class LinearKernel(Kernel):
     def features(self, A: np.ndarray) -> np.ndarray:
         return A
 
+    def monomials(self, n_columns: int) -> list[tuple[Monomial, float]] | None:
+        return [((column,), 1.0) for column in range(n_columns)]
 
+    @property
+    def word(self) -> str:
+        return "linear"
+
+
+@register_kernel
 @dataclass(frozen=True)
 class PolynomialKernel(Kernel):
     """k(u, v) = (<u, v> + coef0) ^ degree
@@ -83,9 +198,17 @@ class PolynomialKernel(Kernel):
     multinomial coefficient. The constant one is left out: it moves the intercept and nothing else.
     """
 
-    degree: int
-    coef0: float
+    degree: int = 3
+    coef0: float = 1.0
     has_finite_rank: ClassVar[bool] = True
+    javascript: ClassVar[str | None] = (
+        "(u, v, { degree, coef0 }) => (u.reduce((sum, x, i) => sum + x * v[i], 0) + coef0) ** degree"
+    )
+
+    def check(self) -> None:
+        check_number("degree", self.degree, low=1, high=MAX_DEGREE, whole=True, hint="2 and 3 are common.")
+        hint = "A negative one would not be positive definite."
+        check_number("coef0", self.coef0, low=0, high=LARGEST_SCALE, hint=hint)
 
     def block(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         return (A @ B.T + self.coef0) ** self.degree
@@ -100,15 +223,6 @@ class PolynomialKernel(Kernel):
             count = comb(n_columns + self.degree - 1, self.degree)
         return count if count <= MAX_MONOMIALS else None
 
-    def monomials(self, n_columns: int) -> list[tuple[int, ...]]:
-        """The column numbers that each feature multiplies, repeated for powers; () would be the constant."""
-        lowest = 1 if self.coef0 > 0 else self.degree
-        return [
-            columns
-            for order in range(lowest, self.degree + 1)
-            for columns in combinations_with_replacement(range(n_columns), order)
-        ]
-
     def features(self, A: np.ndarray) -> np.ndarray:
         factors, sizes = _monomial_factors(self, A.shape[1])
         padded = np.column_stack((A, np.ones(len(A))))
@@ -118,6 +232,21 @@ class PolynomialKernel(Kernel):
         result *= sizes
         return result
 
+    def monomials(self, n_columns: int) -> list[tuple[Monomial, float]] | None:
+        return list(self._expansion(n_columns)) if comb(n_columns + self.degree, self.degree) <= MAX_TERMS else None
+
+    def _expansion(self, n_columns: int) -> Iterator[tuple[Monomial, float]]:
+        """Yield the monomials of the kernel by their degrees, and their multinomial coefficients."""
+        for order in range(0 if self.coef0 > 0 else self.degree, self.degree + 1):
+            constant = self.coef0 ** (self.degree - order)
+            for columns in combinations_with_replacement(range(n_columns), order):
+                powers = [self.degree - order, *Counter(columns).values()]
+                yield columns, factorial(self.degree) / prod(factorial(power) for power in powers) * constant
+
+    @property
+    def word(self) -> str:
+        return {1: "linear", 2: "quadratic", 3: "cubic"}.get(self.degree, f"degree {self.degree} polynomial")
+
 
 @lru_cache(maxsize=16)
 def _monomial_factors(kernel: PolynomialKernel, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
@@ -125,23 +254,33 @@ def _monomial_factors(kernel: PolynomialKernel, n_columns: int) -> tuple[np.ndar
 
     Monomials of a lower degree are filled up with the column behind the last one, which is all ones.
     """
-    degree = kernel.degree
-    monomials = kernel.monomials(n_columns)
-    factors = np.full((degree, len(monomials)), n_columns)
-    sizes = np.empty(len(monomials))
-    for feature, columns in enumerate(monomials):
+    monomials = [(columns, weight) for columns, weight in kernel._expansion(n_columns) if columns]
+    factors = np.full((kernel.degree, len(monomials)), n_columns)
+    for feature, (columns, _) in enumerate(monomials):
         factors[: len(columns), feature] = columns
-        powers = [degree - len(columns), *Counter(columns).values()]
-        multinomial = factorial(degree) / prod(factorial(power) for power in powers)
-        sizes[feature] = np.sqrt(multinomial * kernel.coef0 ** (degree - len(columns)))
-    return factors, sizes
+    return factors, np.sqrt([weight for _, weight in monomials])
 
 
+@register_kernel
 @dataclass(frozen=True)
 class GaussianKernel(Kernel):
-    """k(u, v) = exp(-|u - v|^2 / (2 sigma2))"""
+    """k(u, v) = exp(-|u - v|^2 / (2 sigma2)); by default sigma2 is the mean squared distance from the mean, the paper's"""
 
-    sigma2: float
+    sigma2: float | None = None
+    javascript: ClassVar[str | None] = (
+        "(u, v, { sigma2 }) => Math.exp(-u.reduce((sum, x, i) => sum + (x - v[i]) ** 2, 0) / (2 * sigma2))"
+    )
+
+    def check(self) -> None:
+        _check_square_scale("sigma2", self.sigma2)
+
+    def fit(self, X: np.ndarray, weight: np.ndarray) -> GaussianKernel:
+        self.check()
+        # Of constant covariates any width gives the same kernel.
+        return self if self.sigma2 is not None else GaussianKernel(mean_squared_deviation(X, weight) or 1.0)
+
+    def narrowed(self, share: float) -> GaussianKernel:
+        return replace(self, sigma2=self.sigma2 * share)
 
     def block(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         # Distances from a common centre lose less to cancellation than distances from the origin.
@@ -156,12 +295,30 @@ class GaussianKernel(Kernel):
     def diagonal(self, A: np.ndarray) -> np.ndarray:
         return np.ones(len(A))
 
+    @property
+    def word(self) -> str:
+        return "Gaussian"
 
+
+@register_kernel
 @dataclass(frozen=True)
 class LaplacianKernel(Kernel):
-    """k(u, v) = exp(-gamma * sum |u_i - v_i|)"""
+    """k(u, v) = exp(-gamma * sum |u_i - v_i|); by default gamma is 1 / (total variance)"""
 
-    gamma: float
+    gamma: float | None = None
+    javascript: ClassVar[str | None] = (
+        "(u, v, { gamma }) => Math.exp(-gamma * u.reduce((sum, x, i) => sum + Math.abs(x - v[i]), 0))"
+    )
+
+    def check(self) -> None:
+        _check_square_scale("gamma", self.gamma)
+
+    def fit(self, X: np.ndarray, weight: np.ndarray) -> LaplacianKernel:
+        self.check()
+        return self if self.gamma is not None else LaplacianKernel(_slope(X, weight))
+
+    def narrowed(self, share: float) -> LaplacianKernel:
+        return replace(self, gamma=self.gamma / share)
 
     def block(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         from scipy.spatial.distance import cdist
@@ -171,7 +328,12 @@ class LaplacianKernel(Kernel):
     def diagonal(self, A: np.ndarray) -> np.ndarray:
         return np.ones(len(A))
 
+    @property
+    def word(self) -> str:
+        return "Laplacian"
 
+
+@register_kernel
 @dataclass(frozen=True)
 class SigmoidKernel(Kernel):
     """k(u, v) = tanh(gamma * <u, v> + coef0)
@@ -180,14 +342,32 @@ class SigmoidKernel(Kernel):
     rows, which are added while one has a positive remainder; what is left, of either sign, is reported as the residual.
     """
 
-    gamma: float
-    coef0: float
+    gamma: float | None = None
+    coef0: float = 1.0
+    javascript: ClassVar[str | None] = (
+        "(u, v, { gamma, coef0 }) => Math.tanh(gamma * u.reduce((sum, x, i) => sum + x * v[i], 0) + coef0)"
+    )
+
+    def check(self) -> None:
+        _check_square_scale("gamma", self.gamma)
+        check_number("coef0", self.coef0, low=-LARGEST_SCALE, high=LARGEST_SCALE)
+
+    def fit(self, X: np.ndarray, weight: np.ndarray) -> SigmoidKernel:
+        self.check()
+        return self if self.gamma is not None else replace(self, gamma=_slope(X, weight))
+
+    def narrowed(self, share: float) -> SigmoidKernel:
+        return replace(self, gamma=self.gamma / share)
 
     def block(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         return np.tanh(self.gamma * (A @ B.T) + self.coef0)
 
     def diagonal(self, A: np.ndarray) -> np.ndarray:
         return np.tanh(self.gamma * np.einsum("ij,ij->i", A, A) + self.coef0)
+
+    @property
+    def word(self) -> str:
+        return "sigmoid"
 
 
 @dataclass(frozen=True)
@@ -225,63 +405,31 @@ class PrecomputedKernel(Kernel):
         return np.diagonal(A).copy()
 
 
-KERNEL_NAMES = ("linear", "polynomial", "quadratic", "rbf", "laplacian", "sigmoid", "precomputed")
+NAMED = {
+    "linear": LinearKernel(),
+    "quadratic": PolynomialKernel(degree=2),
+    "polynomial": PolynomialKernel(),
+    "rbf": GaussianKernel(),
+    "laplacian": LaplacianKernel(),
+    "sigmoid": SigmoidKernel(),
+    "precomputed": PrecomputedKernel(),
+}
 ALIASES = {"poly": "polynomial", "gaussian": "rbf"}
 
 
-def make_kernel(
-    kernel: Any,
-    X: np.ndarray,
-    weight: np.ndarray,
-    *,
-    degree: int = 3,
-    coef0: float = 1.0,
-    gamma: float | None = None,
-    sigma2: float | None = None,
-) -> Kernel:
-    """Turn a kernel's name and parameters into a kernel whose data-dependent parameters are fixed.
-
-    Parameters
-    ----------
-    kernel : str, callable or Kernel
-        "linear", "polynomial" ("poly"), "quadratic", "rbf" ("gaussian"), "laplacian", "sigmoid", "precomputed", or a
-        function of two matrices of rows.
-    X, weight : ndarray
-        The training rows, for the default widths.
-    degree, coef0 : int, float
-        Of the polynomial kernel; coef0 also of the sigmoid kernel. The quadratic kernel is degree 2, coef0 1.
-    gamma : float, default=None
-        Of the Laplacian and sigmoid kernels: 1 / (number of columns * variance of X) by default. For the Gaussian
-        kernel another way to say 1 / (2 sigma2).
-    sigma2 : float, default=None
-        Of the Gaussian kernel: the mean squared distance from the mean of the rows by default.
-    """
+def make_kernel(kernel: Any) -> Kernel:
+    """Return the kernel that a user means by a name, a function of two matrices of rows, or the kernel itself."""
     if isinstance(kernel, Kernel):
         return kernel
     if callable(kernel):
         return CallableKernel(kernel)
-    name = ALIASES.get(kernel, kernel)
-    if name == "linear":
-        return LinearKernel()
-    if name == "quadratic":
-        return PolynomialKernel(degree=2, coef0=1.0)
-    if name == "polynomial":
-        return _polynomial(degree, coef0)
-    if name == "rbf":
-        return GaussianKernel(_gaussian_width(X, weight, gamma, sigma2))
-    if name == "laplacian":
-        return LaplacianKernel(_slope(X, weight, gamma))
-    if name == "sigmoid":
-        return SigmoidKernel(
-            _slope(X, weight, gamma), check_number("coef0", coef0, low=-LARGEST_SCALE, high=LARGEST_SCALE)
+    name = ALIASES.get(kernel, kernel) if isinstance(kernel, str) else None
+    if name not in NAMED:
+        raise ValueError(
+            f"kernel must be one of {list(NAMED)}, a kernel of dipolar.kernels such as GaussianKernel(sigma2=2.0), or a "
+            f"function of two matrices of rows, got {kernel!r}."
         )
-    if name == "precomputed":
-        if X.shape[0] != X.shape[1]:
-            raise ValueError(
-                f"With kernel='precomputed', X must be the square kernel matrix of the training rows, got {X.shape}."
-            )
-        return PrecomputedKernel()
-    raise ValueError(f"kernel must be one of {list(KERNEL_NAMES)} or a callable, got {kernel!r}.")
+    return NAMED[name]
 
 
 def mean_squared_deviation(X: np.ndarray, weight: np.ndarray) -> float:
@@ -290,26 +438,19 @@ def mean_squared_deviation(X: np.ndarray, weight: np.ndarray) -> float:
     return float(np.average(np.einsum("ij,ij->i", centred, centred), weights=weight))
 
 
-def _polynomial(degree: int, coef0: float) -> PolynomialKernel:
-    whole = check_number("degree", degree, low=1, high=MAX_DEGREE, whole=True, hint="2 and 3 are common.")
-    hint = "A negative one would not be positive definite."
-    return PolynomialKernel(int(whole), check_number("coef0", coef0, low=0, high=LARGEST_SCALE, hint=hint))
+def require_square(X: np.ndarray) -> None:
+    """Refuse what cannot be the kernel matrix of the training rows."""
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"With kernel='precomputed', X must be the square kernel matrix of the training rows, got {X.shape}."
+        )
 
 
-def _gaussian_width(X: np.ndarray, weight: np.ndarray, gamma: float | None, sigma2: float | None) -> float:
-    if sigma2 is not None and gamma is not None:
-        raise ValueError(f"sigma2 and gamma say the same thing (gamma = 1 / (2 sigma2)), got both: {sigma2}, {gamma}.")
-    if gamma is not None:
-        return 0.5 / _square_scale("gamma", gamma)
-    if sigma2 is not None:
-        return _square_scale("sigma2", sigma2)
-    return mean_squared_deviation(X, weight) or 1.0  # constant covariates: any width gives the same kernel
+def _slope(X: np.ndarray, weight: np.ndarray) -> float:
+    return 1.0 / (mean_squared_deviation(X, weight) or 1.0)  # constant covariates: any slope gives the same kernel
 
 
-def _slope(X: np.ndarray, weight: np.ndarray, gamma: float | None) -> float:
-    return 1.0 / (mean_squared_deviation(X, weight) or 1.0) if gamma is None else _square_scale("gamma", gamma)
-
-
-def _square_scale(name: str, value: float) -> float:
-    """Check a number on the scale of squared covariates, or of their reciprocal."""
-    return check_number(name, value, low=LARGEST_SCALE**-2, high=LARGEST_SCALE**2)
+def _check_square_scale(name: str, value: float | None) -> None:
+    """Check a number on the scale of squared covariates, or of their reciprocal; None is to be learnt."""
+    if value is not None:
+        check_number(name, value, low=LARGEST_SCALE**-2, high=LARGEST_SCALE**2)

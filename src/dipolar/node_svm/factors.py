@@ -68,9 +68,7 @@ class Factor:
         shifted = float(intercept - self.centre @ weights)
         if self.is_explicit:
             return Surface(self.kernel, self.basis_rows, np.asarray(weights), shifted)
-        surface = Surface(self.kernel, self.basis_rows, self._basis_coefficients(weights), shifted)
-        has_features = self.kernel.n_features(self.basis_rows.shape[1]) is not None
-        return surface.by_features() if has_features else surface
+        return Surface(self.kernel, self.basis_rows, self._basis_coefficients(weights), shifted).without_rows()
 
     def _basis_coefficients(self, weights: np.ndarray) -> np.ndarray:
         """Return c with features(x) w = sum_k c_k k(basis_k, x)."""
@@ -136,12 +134,17 @@ class Surface:
         _require_scores(scores)
         return scores
 
-    def by_features(self) -> Surface:
-        """The same surface in the explicit features of its kernel, which do not have the constant monomial."""
-        constant = self.kernel.diagonal(np.zeros((1, self.rows.shape[1])))[0]
-        coefficients = self.coefficients @ self.kernel.features(self.rows)
-        intercept = float(self.intercept + constant * self.coefficients.sum())
-        return Surface(self.kernel, self.rows[:0], coefficients, intercept)
+    def without_rows(self) -> Surface:
+        """Return the same score over the kernel's explicit features, where these are a list of monomials."""
+        n_columns = self.rows.shape[1]
+        monomials = self.kernel.monomials(n_columns)
+        if not len(self.rows) or monomials is None or self.kernel.n_features(n_columns) is None:
+            return self
+        coefficients = self.kernel.features(self.rows).T @ self.coefficients
+        constant = dict(monomials).get((), 0.0)  # the one term of the kernel that is no feature
+        return Surface(
+            self.kernel, self.rows[:0], coefficients, float(self.intercept + constant * self.coefficients.sum())
+        )
 
     @property
     def is_flat(self) -> bool:

@@ -1,18 +1,13 @@
-"""The fitted model as JSON types: what the page draws, and what its prediction form computes with.
-
-Two parts, because they differ in what they give away. The rules (cuts, equations, shares of the covariates) hold
-no row of the training data. The surfaces of kernels without explicit features are sums over rows of the training
-data, and only the form needs them.
-"""
+"""What the page knows beyond the tree's plain form: which subtrees it can show, and how it computes a kernel."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
+<<<<<<< HEAD
 from dipolar.factors import Surface
 from dipolar.kernels import (
     GaussianKernel,
@@ -27,21 +22,17 @@ from dipolar.tree.pruning import PruningPath
 from dipolar.tree.record import Tree
 from dipolar.tree.rules import plain_monomials
 from dipolar.tree.splits import AxisCuts, Splits
+=======
+from dipolar.tree.export import plain_form
+from dipolar.tree.pruning import PruningPath
+from dipolar.tree.splits import Splits
+>>>>>>> page
 from dipolar.tree.surfaces import Surfaces
 
-__all__ = ["describe_path", "describe_splits", "describe_surfaces", "describe_tree", "numbers"]
+__all__ = ["describe_grown_tree", "describe_path", "kernel_module", "kernel_word", "numbers"]
 
-# What the page calls a kernel, and the kernels that it can compute.
-KERNEL_LABELS: dict[type[Kernel], str] = {
-    LinearKernel: "linear",
-    PolynomialKernel: "polynomial",
-    GaussianKernel: "Gaussian",
-    LaplacianKernel: "Laplacian",
-    SigmoidKernel: "sigmoid",
-}
-
-# An equation with powers beyond this is no explanation any more, and is left out.
-MAX_EQUATION_DEGREE = 3
+# The level of the limits that the page shows.
+LEVEL = 0.95
 
 
 def numbers(values: Iterable[Any]) -> list[float | None]:
@@ -49,35 +40,27 @@ def numbers(values: Iterable[Any]) -> list[float | None]:
     return [float(value) if np.isfinite(value) else None for value in values]
 
 
-def describe_tree(tree: Tree, path: PruningPath) -> dict[str, Any]:
-    """Return the nodes of the grown tree, and the life tables of its leaves."""
-    tables = tree.tables
-    return {
-        "left": tree.left.tolist(),
-        "parent": tree.parent.tolist(),
-        "n": numbers(tree.n_samples),
-        "events": numbers(tree.n_events),
-        "logrank": numbers(tree.logrank),
-        "removed_at": path.removed_at.tolist(),
-        "tables": {
-            "offset": tables.offset.tolist(),
-            "time": numbers(tables.time),
-            "at_risk": numbers(tables.at_risk),
-            "events": numbers(tables.events),
-        },
-    }
+def describe_grown_tree(tree: Any, names: list[str], predict_form: bool) -> dict[str, Any]:
+    """Return the plain form, as of `to_dict`, of the tree that all members of the pruning path are parts of."""
+    return plain_form(tree, tree.grown_, names, LEVEL, rows=predict_form)
 
 
 def describe_path(path: PruningPath) -> dict[str, Any]:
-    """Return the members of the pruning path; `honest` is None where no rule corrected the statistics."""
+    """Return the members of the pruning path.
+
+    `removed_at` holds for every node of the grown tree the first member in which it is no split; `honest` is None where
+    no rule corrected the statistics.
+    """
     return {
         "alphas": numbers(path.alphas),
         "n_leaves": path.n_leaves.tolist(),
+        "removed_at": path.removed_at.tolist(),
         "statistics": numbers(path.statistics),
         "honest": None if np.isnan(path.honest_statistics).any() else numbers(path.honest_statistics),
     }
 
 
+<<<<<<< HEAD
 def describe_splits(tree: Tree, n_features: int) -> dict[str, Any]:
     """Return the rules of the splits, one entry per node and None in leaves; no row of the training data."""
     splits = tree.splits
@@ -91,11 +74,17 @@ def describe_splits(tree: Tree, n_features: int) -> dict[str, Any]:
         parameters = {}
         label = " or ".join(dict.fromkeys(node["kernel"] for node in nodes if node is not None))
     return {"kind": "surface", "kernel": label, "kernel_parameters": _plain(parameters), "nodes": nodes}
+=======
+def kernel_word(splits: Splits) -> str | None:
+    """Return what the page calls the surfaces of a tree; None for axis cuts."""
+    return splits.kernel.word if isinstance(splits, Surfaces) else None
+>>>>>>> page
 
 
-def describe_surfaces(splits: Splits) -> dict[str, Any] | None:
-    """Return what the page needs to score a row, rows of the training data included; None for axis cuts.
+def kernel_module(tree: dict[str, Any], splits: Splits, predict_form: bool) -> str:
+    """Return the module that exports the kernel of the tree, as its class writes it, or null where none is computed.
 
+<<<<<<< HEAD
     A node's score is its intercept plus coefficients times features: the monomials listed in `terms`, or, where a node
     has `rows`, the kernel of these rows of `basis`. A node with a kernel of its own on some columns has `terms`,
     `columns` and `parameters` itself.
@@ -209,3 +198,18 @@ def _equation(splits: Surfaces | DrawnSurfaces, node: int) -> list[list[Any]] | 
 
 def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
     return {name: value if isinstance(value, int | float) else repr(value) for name, value in parameters.items()}
+=======
+    A tree in its plain form needs none where it has no surfaces or these are sums of monomials.
+    """
+    code = "null"
+    if predict_form and isinstance(splits, Surfaces) and not tree["monomials"]:
+        kernel = splits.kernel
+        if kernel.javascript is None or kernel.n_features(len(splits.mean)) is not None:
+            raise ValueError(
+                f"The kernel of this tree is {kernel!r}, which a web page cannot compute. Pass predict_form=False to "
+                "write the report without its prediction form, or make the kernel a class with `javascript` that tells "
+                "the page how; dipolar.kernels has examples."
+            )
+        code = kernel.javascript
+    return f"export const kernel = {code};\n"
+>>>>>>> page

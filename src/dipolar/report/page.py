@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from dipolar.report.model import describe_path, describe_splits, describe_surfaces, describe_tree, numbers
+from dipolar.report.bundle import bundle
+from dipolar.report.model import describe_grown_tree, describe_path, kernel_module, kernel_word, numbers
 from dipolar.report.summary import (
     GivenRows,
     describe_covariates,
@@ -30,15 +31,8 @@ from dipolar.tree.export import covariate_names
 
 __all__ = ["render_report", "report_data", "write_report"]
 
-# In the order in which they run. All are parts of one function: each may use what the ones before it define, and the
-# functions of all, but the page shows none of it to other scripts.
-SCRIPTS = (
-    *("statistics.js", "model.js", "draw.js", "tree.js"),  # of any tree
-    "state.js",  # of this page
-    *("picture.js", "walk.js", "details.js", "size.js", "person.js", "leaves.js", "pruning.js"),
-    *("scores.js", "data.js", "about.js"),
-    "page.js",
-)
+# The module that draws the page, and the one that is written for each tree.
+ENTRY, KERNEL = "draw/page.mjs", "kernel.mjs"
 
 
 def write_report(
@@ -105,8 +99,10 @@ def write_report(
 def render_report(tree: Any, **options: Any) -> str:
     """Return the page as text; the options are those of :func:`write_report`."""
     data = report_data(tree, **options)
-    style, script = _resource("report.css"), _script()
-    return Template(_resource("page.html")).substitute(
+    style = _asset("report.css")
+    kernel = kernel_module(data["tree"], tree.grown_.splits, data["form"])
+    script = f"\n{bundle(ENTRY, asset_modules() | {KERNEL: kernel})}"
+    return Template(_asset("page.html")).substitute(
         title=html.escape(data["title"]),
         policy=_content_policy(style, script),
         style=style,
@@ -133,20 +129,22 @@ def report_data(
     training = training_rows(tree)[:2]
     return {
         "title": _text(f"{type(tree).__name__}, {tree.n_leaves_} leaves" if title is None else title),
-        "estimator": type(tree).__name__,
         "version": version("dipolar"),
         "time_unit": None if time_unit is None else _text(time_unit),
+<<<<<<< HEAD
         "names": [_text(name) for name in covariate_names(tree)],
         "tree": describe_tree(tree.grown_, tree.pruning_path_),
         "event_times": numbers(tree.event_times_),  # a tree of a forest has not seen all of them
         "last_time": float(tree.unique_times_[-1]),
         "splits": describe_splits(tree.grown_, tree.n_features_in_),
+=======
+        "tree": describe_grown_tree(tree, [_text(name) for name in covariate_names(tree)], predict_form),
+        "kernel_word": kernel_word(tree.grown_.splits),
+>>>>>>> page
         "allow_missing": bool(tree._allow_nan),
         "form": bool(predict_form),
-        "surfaces": describe_surfaces(tree.grown_.splits) if predict_form else None,
         "path": describe_path(tree.pruning_path_),
         "member": int(tree.member_),
-        "importances": numbers(tree.feature_importances_),
         "parameters": describe_parameters(tree),
         "scores": describe_scores(tree, given),
         "training": describe_outcome(*training, "training data"),
@@ -187,11 +185,6 @@ def _embed(data: dict[str, Any]) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _script() -> str:
-    parts = "\n".join(_resource(name) for name in SCRIPTS)
-    return f'"use strict";\n(() => {{\n{parts}}})();\n'
-
-
 def _content_policy(style: str, script: str) -> str:
     """Return the policy by which the browser runs this script, uses this style, and loads nothing."""
     return (
@@ -204,5 +197,16 @@ def _digest(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}"
 
 
-def _resource(name: str) -> str:
+def _asset(name: str) -> str:
     return resources.files("dipolar.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def asset_modules() -> dict[str, str]:
+    """Return the text of the page's modules by their paths; the kernel's is not among them."""
+    assets = resources.files("dipolar.report").joinpath("assets")
+    return {
+        f"{folder}/{module.name}": module.read_text(encoding="utf-8")
+        for folder in ("compute", "draw")
+        for module in assets.joinpath(folder).iterdir()
+        if module.name.endswith(".mjs")
+    }

@@ -24,7 +24,16 @@ from dipolar.tree.rules import flatten
 if TYPE_CHECKING:
     from dipolar.tree.estimator import BaseSurvivalTree
 
-__all__ = ["covariate_names", "depth_limit", "export_dot", "export_text", "fitted_record", "leaves_below", "to_dict"]
+__all__ = [
+    "covariate_names",
+    "depth_limit",
+    "export_dot",
+    "export_text",
+    "fitted_record",
+    "leaves_below",
+    "plain_form",
+    "to_dict",
+]
 
 # Raised when a reader of the old form would misread the new one.
 FORMAT_VERSION = 1
@@ -177,7 +186,8 @@ def to_dict(
         Level of the confidence limits of the curves.
     rows : bool, default=True
         Whether to include the support rows of kernel splits. They are rows of the training data; without them
-        the splits of a Gaussian, Laplacian or sigmoid tree cannot be applied, and `basis` is None.
+        the splits of a Gaussian, Laplacian or sigmoid tree cannot be applied, and `basis` is None. Surfaces that can
+        be written without rows, those of linear trees and of polynomials of up to 256 terms, never have any.
 
     Returns
     -------
@@ -185,25 +195,29 @@ def to_dict(
     """
     record, names = fitted_record(tree), covariate_names(tree, feature_names)
     level = check_share("level", level, hint="0.95 is common.")
-    tables = node_tables(record)
+    return plain_form(tree, record, names, level, rows)
+
+
+def plain_form(tree: BaseSurvivalTree, record: Tree, names: Sequence[str], level: float, rows: bool) -> dict[str, Any]:
+    """Return `to_dict` of the fitted tree, or of the grown tree that it is a part of, by their record."""
+    tables, risks = node_tables(record), record.tables.hazard_sums(tree.event_times_)
     return {
         "format_version": FORMAT_VERSION,
         "estimator": type(tree).__name__,
-        "feature_names": names,
+        "feature_names": list(names),
         "feature_importances": tree.feature_importances_.tolist(),
         "n_leaves": record.n_leaves,
         "last_time": float(tree.unique_times_[-1]),
         "confidence_level": level,
         "split_kind": record.splits.kind,
         **record.splits.plain_shared(rows),
-        "nodes": [_node(tree, node, tables[node], names, level, rows) for node in range(record.n_nodes)],
+        "nodes": [_node(record, node, tables[node], risks, names, level, rows) for node in range(record.n_nodes)],
     }
 
 
 def _node(
-    tree: BaseSurvivalTree, node: int, table: LifeTable, names: Sequence[str], level: float, rows: bool
+    record: Tree, node: int, table: LifeTable, risks: np.ndarray, names: Sequence[str], level: float, rows: bool
 ) -> dict[str, Any]:
-    record = tree.tree_
     is_leaf = record.left[node] < 0
     entry = {
         "id": node,
@@ -216,7 +230,7 @@ def _node(
     }
     if is_leaf:
         number = int(np.searchsorted(record.leaves, node))
-        return entry | {"leaf": number, "risk": float(tree.leaf_risk_[number]), "curve": _curve(table, level)}
+        return entry | {"leaf": number, "risk": float(risks[number]), "curve": _curve(table, level)}
     return entry | {
         "left": int(record.left[node]),
         "right": int(record.left[node]) + 1,

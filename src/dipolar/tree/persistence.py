@@ -29,6 +29,8 @@ from typing import Any
 
 import numpy as np
 
+from dipolar.kernels import KERNELS, Kernel
+
 __all__ = [
     "FORMAT",
     "VERSION",
@@ -144,20 +146,28 @@ def plain_parameters(estimator: Any) -> dict[str, Any]:
         value = value.tolist() if isinstance(value, np.ndarray) else value
         if name == "random_state" and not isinstance(value, int):
             value = None
+        if type(value) in KERNELS.values():
+            value = value.to_dict()
         try:
             json.dumps(value)
         except TypeError as error:
             raise ValueError(
-                f"{name}={value!r} cannot be saved: only numbers, strings, None and tuples of them can "
-                "be written without pickle. Use pickle or joblib for this model."
+                f"{name}={value!r} cannot be saved: only numbers, strings, None, tuples of them and registered kernels "
+                "can be written without pickle. Use pickle or joblib for this model."
             ) from error
         parameters[name] = value
     return parameters
 
 
 def restored_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Undo :func:`plain_parameters`: JSON has no tuples."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in parameters.items()}
+    """Undo :func:`plain_parameters`: JSON has neither tuples nor kernels."""
+    return {name: _restored(value) for name, value in parameters.items()}
+
+
+def _restored(value: Any) -> Any:
+    if isinstance(value, dict):
+        return Kernel.from_dict(value)
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _write_zip(stream: Any, text: str, arrays: Mapping[str, np.ndarray], compression: int) -> int:

@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 from itertools import combinations, takewhile
+<<<<<<< HEAD
 from math import comb, factorial, prod
 from typing import Any
+=======
+>>>>>>> page
 
 import numpy as np
 
 from dipolar.factors import Surface
-from dipolar.kernels import Kernel, LinearKernel, PolynomialKernel
+from dipolar.kernels import Monomial
 
 __all__ = [
-    "explicit_monomials",
     "first_that_fits",
     "flatten",
     "influence_rules",
@@ -32,12 +34,6 @@ __all__ = [
     "sum_rules",
     "threshold_texts",
 ]
-
-# Columns that a term multiplies, repeated for powers; () is the constant.
-Monomial = tuple[int, ...]
-
-# A polynomial with more monomials is told by its covariates only.
-MAX_TERMS = 2000
 
 # Lengths to which names are cut, one after the other, before a rule loses terms.
 NAME_LIMITS = (None, 32, 20, 12)
@@ -53,16 +49,6 @@ SUM_DIGITS = (4, 3)
 NEGLIGIBLE = 1e-6
 
 ELLIPSIS = "…"
-
-# Kernels by the names that users give them.
-KERNEL_WORDS = {
-    "GaussianKernel": "Gaussian",
-    "LaplacianKernel": "Laplacian",
-    "SigmoidKernel": "sigmoid",
-    "PolynomialKernel": "polynomial",
-    "LinearKernel": "linear",
-    "CallableKernel": "kernel",
-}
 
 
 def flatten(name: str) -> str:
@@ -164,6 +150,7 @@ def name_rules(name: str, conditions: Sequence[str]) -> Iterator[str]:
     yield f"{least} {ELLIPSIS}"
 
 
+<<<<<<< HEAD
 def explicit_monomials(kernel: Kernel, n_columns: int) -> list[tuple[Monomial, float]]:
     """Return the explicit features of a kernel: the columns that each multiplies, and its constant factor."""
     if isinstance(kernel, LinearKernel):
@@ -192,20 +179,23 @@ def plain_terms(terms: dict[Monomial, float] | None) -> list[dict[str, Any]] | N
     return [{"columns": list(columns), "coefficient": weight} for columns, weight in terms.items()]
 
 
+=======
+>>>>>>> page
 def polynomial_terms(surface: Surface, mean: np.ndarray, scale: np.ndarray) -> dict[Monomial, float] | None:
-    """Write the score of a linear or polynomial surface as a sum of monomials of the covariates as they were given.
+    """Write the score of a surface as a sum of monomials of the covariates as they were given.
 
-    Returns None for other kernels, and for a polynomial with thousands of terms.
+    Returns None for a kernel that is no polynomial, or one of thousands of terms.
     """
-    kernel, n_columns = surface.kernel, len(mean)
-    if isinstance(kernel, PolynomialKernel):
-        if comb(n_columns + kernel.degree, kernel.degree) > MAX_TERMS:
-            return None
-    elif not isinstance(kernel, LinearKernel):
+    monomials = surface.kernel.monomials(len(mean))
+    if monomials is None:
         return None
-    terms = _kernel_terms(surface, n_columns) if len(surface.rows) else _explicit_terms(surface, n_columns)
-    terms[()] = terms.get((), 0.0) + surface.intercept
-    return _unstandardise(terms, mean, scale)
+    if len(surface.rows):  # sum_b c_b k(b, z) over the basis rows b
+        weights = {m: w * float(surface.coefficients @ np.prod(surface.rows[:, m], axis=1)) for m, w in monomials}
+    else:
+        features = [(m, float(np.sqrt(w))) for m, w in monomials if m]
+        weights = {m: factor * c for (m, factor), c in zip(features, surface.coefficients.tolist())}
+    weights[()] = weights.get((), 0.0) + surface.intercept
+    return _unstandardise(weights, mean, scale)
 
 
 def sum_rules(terms: dict[Monomial, float], boundary: float, names: Sequence[str], shares: np.ndarray) -> Iterator[str]:
@@ -251,7 +241,7 @@ def _long_sum_rules(
 
 def influence_rules(surface: Surface, names: Sequence[str], shares: np.ndarray, most: int = 5) -> Iterator[str]:
     """Ways to write "kernel score of the most influential covariates < 0", each shorter than the one before."""
-    word = _kernel_word(surface.kernel)
+    word = surface.kernel.word
     ranked = [column for column in np.argsort(-shares, kind="stable") if shares[column] >= 0.005]
     for kept in range(min(most, len(ranked)), 0, -1):
         more = f", {len(ranked) - kept} more" if kept < len(ranked) else ""
@@ -275,44 +265,6 @@ def prototype_text(X: np.ndarray, score: np.ndarray, names: Sequence[str], share
         for row in (int(np.argmin(score)), int(np.argmax(score)))
     )
     return f"farthest left: {left}; farthest right: {right}"
-
-
-def _kernel_word(kernel: Kernel) -> str:
-    if isinstance(kernel, PolynomialKernel):
-        return {2: "quadratic", 3: "cubic"}.get(kernel.degree, f"degree {kernel.degree} polynomial")
-    return KERNEL_WORDS.get(type(kernel).__name__, type(kernel).__name__)
-
-
-def _multinomial(degree: int, columns: Monomial) -> float:
-    powers = [degree - len(columns), *(columns.count(column) for column in set(columns))]
-    return factorial(degree) / prod(factorial(power) for power in powers)
-
-
-def _constant_power(kernel: PolynomialKernel, columns: Monomial) -> float:
-    return kernel.coef0 ** (kernel.degree - len(columns))
-
-
-def _explicit_terms(surface: Surface, n_columns: int) -> dict[Monomial, float]:
-    features = explicit_monomials(surface.kernel, n_columns)
-    return {columns: factor * weight for (columns, factor), weight in zip(features, surface.coefficients.tolist())}
-
-
-def _kernel_terms(surface: Surface, n_columns: int) -> dict[Monomial, float]:
-    """Expand sum_b c_b k(b, z) over the basis rows b."""
-    if isinstance(surface.kernel, LinearKernel):
-        slopes = surface.coefficients @ surface.rows
-        return {(column,): float(slope) for column, slope in enumerate(slopes)}
-    kernel = surface.kernel
-    assert isinstance(kernel, PolynomialKernel)
-    monomials = kernel.monomials(n_columns)
-    if kernel.coef0 > 0:
-        monomials = [(), *monomials]
-    return {
-        columns: _multinomial(kernel.degree, columns)
-        * _constant_power(kernel, columns)
-        * float(surface.coefficients @ np.prod(surface.rows[:, columns], axis=1))
-        for columns in monomials
-    }
 
 
 def _unstandardise(terms: dict[Monomial, float], mean: np.ndarray, scale: np.ndarray) -> dict[Monomial, float]:

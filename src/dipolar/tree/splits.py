@@ -8,7 +8,7 @@ pickle.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
@@ -19,7 +19,7 @@ from dipolar.records import Record, flags, index, reals, types_of
 from dipolar.tree.rules import first_that_fits, flatten, name_rules, threshold_texts
 from dipolar.validation import LARGEST_COVARIATE
 
-__all__ = ["SPLIT_KINDS", "AxisCuts", "Splits", "register_kind"]
+__all__ = ["SPLIT_KINDS", "AxisCuts", "Splits", "register_kind", "route_by_nodes"]
 
 # The kinds of splits that a saved file may name. A name from a file only ever selects an entry of this table.
 SPLIT_KINDS: dict[str, type[Splits]] = {}
@@ -123,17 +123,24 @@ class Splits(Record):
 
     def route(self, X: np.ndarray, left: np.ndarray) -> np.ndarray:
         """Send every row of X down to its leaf; `left` is -1 in leaves, and the right child is `left + 1`."""
-        leaf = np.empty(len(X), dtype=np.int32)
-        pending = [(0, np.arange(len(X)))]
-        while pending:
-            node, rows = pending.pop()
-            if left[node] < 0 or not len(rows):
-                leaf[rows] = node
-                continue
-            goes_left = self.rows_go_left(X, rows, node)
-            pending.append((left[node] + 1, rows[~goes_left]))
-            pending.append((left[node], rows[goes_left]))
-        return leaf
+        return route_by_nodes(len(X), left, lambda rows, node: self.rows_go_left(X, rows, node))
+
+
+def route_by_nodes(
+    n_rows: int, left: np.ndarray, rows_go_left: Callable[[np.ndarray, int], np.ndarray]
+) -> np.ndarray:
+    """Send rows down to their leaves, node by node."""
+    leaf = np.empty(n_rows, dtype=np.int32)
+    pending = [(0, np.arange(n_rows))]
+    while pending:
+        node, rows = pending.pop()
+        if left[node] < 0 or not len(rows):
+            leaf[rows] = node
+            continue
+        goes_left = rows_go_left(rows, node)
+        pending.append((left[node] + 1, rows[~goes_left]))
+        pending.append((left[node], rows[goes_left]))
+    return leaf
 
 
 @register_kind
@@ -198,6 +205,7 @@ class AxisCuts(Splits):
             "feature": int(self.feature[node]),
             "threshold": threshold if np.isfinite(threshold) else None,
             "missing_left": bool(self.missing_left[node]),
+            "missing_seen": bool(self.missing_seen[node]),
         }
 
     def take(self, nodes: np.ndarray, is_split: np.ndarray) -> AxisCuts:

@@ -22,7 +22,7 @@ from dipolar.records import offsets as offsets_of
 from dipolar.scaling import SMALLEST_SPREAD
 from dipolar.tree.flat import entries, numbers, offsets
 from dipolar.tree.rules import first_that_fits, flatten, influence_rules, polynomial_terms, prototype_text, sum_rules
-from dipolar.tree.splits import Splits, register_kind
+from dipolar.tree.splits import Splits, register_kind, route_by_nodes
 
 __all__ = ["MonomialTables", "Surfaces", "surface_shares"]
 
@@ -295,7 +295,7 @@ class Surfaces(Splits):
 
     def route_prepared(self, X: np.ndarray, left: np.ndarray) -> np.ndarray:
         if len(self.basis):
-            return self._route_by_nodes(X, left, lambda rows, node: self._score(X[rows], node) < 0)
+            return route_by_nodes(len(X), left, lambda rows, node: self._score(X[rows], node) < 0)
         table_of, table_offset, factor = self._tables
         leaf = np.empty(len(X), dtype=np.int32)
         route_surfaces(
@@ -312,7 +312,10 @@ class Surfaces(Splits):
         plain = settings.get("kernels")
         if not isinstance(plain, list) or not 0 < len(plain) <= MOST_KERNELS:
             raise ValueError("the surfaces have no list of kernels")
-        return cls.of_arrays(arrays, kernels=tuple(Kernel.from_dict(kernel) for kernel in plain))
+        kernels = tuple(Kernel.from_dict(kernel) for kernel in plain)
+        if any(None in kernel.to_dict()["parameters"].values() for kernel in kernels):
+            raise ValueError("a kernel of the surfaces has a parameter that was not learnt")
+        return cls.of_arrays(arrays, kernels=kernels)
 
     def _check_meaning(self, is_split: np.ndarray) -> None:
         if not np.array_equal(self.split, numbers(is_split)):

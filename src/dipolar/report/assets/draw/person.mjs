@@ -1,7 +1,12 @@
 // The form that predicts for one person, and its answer.
-const rowOf = (values) => data.names.map((_, feature) => (feature in values ? values[feature] : NaN));
+import * as Format from "../compute/numbers.mjs";
+import { survivalChart, survivalTable } from "./chart.mjs";
+import { byId, element, put, responsive } from "./elements.mjs";
+import {
+  announce, axisEnd, colourOf, data, medianText, model, names, predictFor, rowsAndEvents, state, unit, words,
+} from "./state.mjs";
 
-function drawForm() {
+export function drawForm() {
   const section = byId("person");
   if (!data.form) {
     byId("person-lead").textContent = "This report was written without its prediction form.";
@@ -17,7 +22,7 @@ function drawForm() {
     const hint = fieldHint(feature);
     const known = state.typed[feature] !== undefined ? state.typed[feature] : "";
     return element("div", { class: "field" },
-      element("label", { for: id }, data.names[feature]),
+      element("label", { for: id }, names[feature]),
       element("input", { id, name: id, type: "text", inputmode: "decimal", "data-feature": feature, value: known, "aria-describedby": `${id}-hint` }),
       element("span", { id: `${id}-hint`, class: "hint" }, hint));
   });
@@ -35,59 +40,46 @@ function fieldHint(feature) {
   return summary.quartiles ? `half of the rows: ${Format.number(summary.quartiles[0])} to ${Format.number(summary.quartiles[2])}` : "";
 }
 
-// Read a number as people type it; null for what is none. A decimal comma is taken, a thousands separator is not.
-function parseNumber(text) {
-  const plain = text.trim().replace("−", "-");
-  if (/^[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?$/i.test(plain)) {
-    const value = Number(plain.replace(",", "."));
-    return Number.isFinite(value) ? value : null;
-  }
-  return null;
-}
-
 function readForm() {
   const values = {}, wrong = [];
   state.typed = {};
   for (const input of byId("person-form").querySelectorAll("[data-feature]")) {
     const feature = Number(input.dataset.feature);
     const empty = input.value.trim() === "";
-    const value = empty ? NaN : parseNumber(input.value);
+    const value = empty ? NaN : Format.parseNumber(input.value);
     state.typed[feature] = input.value;
     const bad = value === null || (empty && !data.allow_missing);
     input.setAttribute("aria-invalid", String(bad));
-    if (bad) wrong.push({ input, name: data.names[feature], empty });
+    if (bad) wrong.push({ input, name: names[feature], empty });
     else values[feature] = value;
   }
   return { values, wrong };
 }
 
-function onPredict(event) {
+export function onPredict(event) {
   event.preventDefault();
   const { values, wrong } = readForm();
-  const error = byId("person-error");
   if (wrong.length) {
-    const list = wrong.map(({ name, empty }) => `${name} ${empty ? "is empty" : "is not a number"}`).join("; ");
-    error.textContent = `${list}. Write numbers such as 12 or 3.5.`;
-    wrong[0].input.focus();
     state.person = state.prediction = null;
-  } else {
-    error.textContent = "";
-    state.person = values;
-    state.prediction = model.predict(rowOf(values), state.member);
+    wrong[0].input.focus();
   }
-  drawPrediction();
-  drawTree();
+  byId("person-error").textContent = wrong.length ? complaint(wrong) : predictFor(values);
+  announce("person");
+}
+
+function complaint(wrong) {
+  const list = wrong.map(({ name, empty }) => `${name} ${empty ? "is empty" : "is not a number"}`).join("; ");
+  return `${list}. Write numbers such as 12 or 3.5.`;
 }
 
 function clearPerson() {
   state.person = state.prediction = null;
   state.typed = {};
   drawForm();
-  drawPrediction();
-  drawTree();
+  announce("person");
 }
 
-function drawPrediction() {
+export function drawPrediction() {
   const place = byId("person-result");
   const found = state.prediction;
   byId("person").classList.toggle("empty", !found); // a form without an answer is not printed
@@ -114,8 +106,13 @@ function drawPrediction() {
 }
 
 function stepText({ node, score, left }) {
+<<<<<<< HEAD:src/dipolar/report/assets/person.js
   if (!words.axis) return `${data.splits.nodes[node].kernel} score ${Format.number(score)}: ${left ? "left" : "right"} (${words.question(node).name})`;
   const { feature } = data.splits.nodes[node];
+=======
+  if (!words.axis) return `${data.kernel_word} score ${Format.number(score)}: ${left ? "left" : "right"} (${words.question(node).name})`;
+  const { feature } = data.tree.nodes[node].split;
+>>>>>>> page:src/dipolar/report/assets/draw/person.mjs
   const value = state.person[feature];
   return `${words.condition(node, left)} (here ${Number.isNaN(value) ? "missing" : Format.number(value)})`;
 }

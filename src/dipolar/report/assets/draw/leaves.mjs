@@ -1,5 +1,11 @@
 // Leaves: the table of all of them, and two side by side.
-function drawLeaves() {
+import * as Format from "../compute/numbers.mjs";
+import { logrank } from "../compute/statistics.mjs";
+import { survivalChart } from "./chart.mjs";
+import { byId, element, legend, put, responsive, table } from "./elements.mjs";
+import { HIGH, LOW, leavesByRisk, medianText, model, nodeName, numberOf, rowsAndEvents, select, time, unit, words } from "./state.mjs";
+
+export function drawLeaves() {
   const rows = leavesByRisk().map((node) => [
     element("button", { type: "button", class: "link", click: () => { select(node); byId("details").scrollIntoView({ block: "nearest" }); } }, nodeName(node)),
     Format.count(model.n[node]), Format.count(model.events[node]), medianText(node), Format.number(model.curve(node).risk),
@@ -8,7 +14,7 @@ function drawLeaves() {
   byId("leaves-table").replaceChildren(table(["Leaf", "Rows", "Events", "Median", "Risk", "Rule"], rows, { numeric: [1, 2, 4], stacks: true }));
 }
 
-function drawCompare() {
+export function drawCompare() {
   const order = leavesByRisk();
   byId("compare").hidden = order.length < 2;
   if (order.length < 2) return;
@@ -23,14 +29,14 @@ function drawCompare() {
   drawComparison();
 }
 
-function drawComparison() {
+export function drawComparison() {
   const [a, b] = ["compare-a", "compare-b"].map((id) => Number(byId(id).value));
   const place = byId("compare-result");
   if (a === b) {
     place.replaceChildren(element("p", { class: "note" }, "These are the same leaf. Choose two different ones."));
     return;
   }
-  const test = Statistics.logrank(model.curve(a).table, model.curve(b).table);
+  const test = logrank(model.curve(a).table, model.curve(b).table);
   const chart = element("div", {});
   const rows = [a, b].map((node) => [nodeName(node), Format.count(model.n[node]), Format.count(model.events[node]), medianText(node), Format.number(model.curve(node).risk)]);
   put(place,

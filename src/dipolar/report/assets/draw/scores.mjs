@@ -1,4 +1,8 @@
 // Scores and their definitions.
+import * as Format from "../compute/numbers.mjs";
+import { byId, element, table } from "./elements.mjs";
+import { data } from "./state.mjs";
+
 const SCORES = [
   ["harrell", "Harrell’s C", "higher, 0.5 is chance",
     "Among pairs of rows of which the earlier time is an event: the share in which the earlier row has the higher risk; pairs with equal risks count ½."],
@@ -8,7 +12,7 @@ const SCORES = [
     "Squared distance between predicted survival probability and what happened, averaged over the event times; rows that are censored are made up for by weights (Graf et al. 1999). Predicting ½ for everybody scores 0.25."],
 ];
 
-function drawScores() {
+export function drawScores() {
   const columns = data.scores;
   byId("scores-lead").textContent = `Scores of the fitted tree of ${data.path.n_leaves[data.member]} leaves, whichever is on display. `
     + (columns.length > 1 ? "" : "These are the rows that grew the tree, so that the scores flatter it; scores on other rows are what counts.");

@@ -1,10 +1,16 @@
-// The fitted model: its nodes, the members of its pruning path, and the way of a row to its leaf. The counterparts in
-// Python are in tree/ and kernels.py. Nodes carry the numbers of the grown tree; `label` has those of a member.
-function makeModel(data) {
-  const { left, parent, n, events, logrank, removed_at: removedAt, tables: flat } = data.tree;
-  const nNodes = left.length;
+// The fitted model: its nodes, the members of its pruning path, and what is predicted for a row. The tree is the grown
+// one, in the plain form that Python's `to_dict` gives; nodes carry its numbers, and `label` has those of a member.
+import { makeRouter } from "./routing.mjs";
+import * as Statistics from "./statistics.mjs";
+
+export function makeModel(data, kernel) {
+  const { nodes, feature_names: names } = data.tree;
+  const { removed_at: removedAt } = data.path;
+  const nNodes = nodes.length;
   const nMembers = data.path.alphas.length;
-  const surfaces = data.surfaces;
+  const of = (field, absent) => nodes.map((node) => (node[field] === undefined || node[field] === null ? absent : node[field]));
+  const left = of("left", -1), parent = of("parent", -1), n = of("n"), events = of("events"), logrank = of("logrank", null);
+  const { score, goesLeft } = makeRouter(data.tree, kernel);
   const range = (start, end) => Array.from({ length: end - start }, (_, i) => start + i);
 
   // Children have larger numbers than their parent, so that one loop downwards gathers the leaves of every node.
@@ -15,13 +21,9 @@ function makeModel(data) {
   }
 
   const leafTables = new Map();
-  range(0, nNodes).filter((node) => left[node] < 0).forEach((node, k) => {
-    const entries = [flat.offset[k], flat.offset[k + 1]];
-    leafTables.set(node, {
-      time: flat.time.slice(...entries),
-      atRisk: flat.at_risk.slice(...entries),
-      events: flat.events.slice(...entries),
-    });
+  range(0, nNodes).filter((node) => left[node] < 0).forEach((node) => {
+    const { time, at_risk: atRisk, events: observed } = nodes[node].curve;
+    leafTables.set(node, { time, atRisk, events: observed });
   });
 
   const all = Statistics.pool([...leafTables.values()]);
@@ -52,8 +54,8 @@ function makeModel(data) {
   const members = new Map();
   function member(k) {
     if (!members.has(k)) {
-      const nodes = range(0, nNodes).filter((node) => node === 0 || isSplit(parent[node], k));
-      const label = new Map(nodes.map((node, number) => [node, number]));
+      const kept = range(0, nNodes).filter((node) => node === 0 || isSplit(parent[node], k));
+      const label = new Map(kept.map((node, number) => [node, number]));
       const leaves = [];
       const pending = [0];
       while (pending.length) {
@@ -61,7 +63,7 @@ function makeModel(data) {
         if (isSplit(node, k)) pending.push(left[node] + 1, left[node]);
         else leaves.push(node);
       }
-      members.set(k, { nodes, label, leaves });
+      members.set(k, { nodes: kept, label, leaves });
     }
     return members.get(k);
   }
@@ -77,13 +79,13 @@ function makeModel(data) {
     const used = new Set();
     for (const node of member(k).nodes) {
       if (!isSplit(node, k)) continue;
-      const split = data.splits.nodes[node];
-      if (data.splits.kind === "axis") used.add(split.feature);
-      else data.names.forEach((_, feature) => used.add(feature));
+      if (data.tree.split_kind === "axis") used.add(nodes[node].split.feature);
+      else names.forEach((_, feature) => used.add(feature));
     }
     return [...used].sort((a, b) => a - b);
   }
 
+<<<<<<< HEAD:src/dipolar/report/assets/model.js
   const kernels = {
     linear: (u, v) => dot(u, v),
     quadratic: (u, v, p) => Math.pow(dot(u, v) + p.coef0, p.degree),
@@ -124,15 +126,23 @@ function makeModel(data) {
     return intercept + sum(coefficients, (c, k) => c * kernel(u, surfaces.basis[rows[k]], p));
   }
 
+=======
+>>>>>>> page:src/dipolar/report/assets/compute/model.mjs
   // Send a row down a member of the pruning path, by default the fitted one.
   function predict(row, k = data.member) {
     const steps = [];
     let node = 0;
     while (isSplit(node, k)) {
       const value = score(row, node);
+<<<<<<< HEAD:src/dipolar/report/assets/model.js
       const left_ = value < 0;
       steps.push({ node, score: value, left: left_ });
       node = left[node] + (left_ ? 0 : 1);
+=======
+      const isLeft = goesLeft(row, node, value);
+      steps.push({ node, score: value, left: isLeft });
+      node = left[node] + (isLeft ? 0 : 1);
+>>>>>>> page:src/dipolar/report/assets/compute/model.mjs
     }
     const { table, survival, hazard, median, risk, restrictedMean } = curve(node);
     return {

@@ -1,4 +1,8 @@
 // What the data are like, and the rows where they are included.
+import * as Format from "../compute/numbers.mjs";
+import { byId, element, table } from "./elements.mjs";
+import { data, model, names, nodeName, state, time, withUnit } from "./state.mjs";
+
 function outcomePairs({ label, n, events, median_follow_up: followUp, total_time: total }) {
   return [element("h3", {}, label[0].toUpperCase() + label.slice(1)), element("dl", { class: "pairs" }, [
     ["Rows", Format.count(n)],
@@ -9,12 +13,12 @@ function outcomePairs({ label, n, events, median_follow_up: followUp, total_time
   ].map(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]))];
 }
 
-function drawData() {
+export function drawData() {
   const given = data.given;
   const body = [...outcomePairs(data.training)];
   if (given && given.label !== data.training.label) body.push(...outcomePairs(given));
   if (data.covariates) {
-    const rows = data.covariates.map((summary, i) => [data.names[i], ...covariateCells(summary)]);
+    const rows = data.covariates.map((summary, i) => [names[i], ...covariateCells(summary)]);
     body.push(element("h3", {}, `Covariates of the ${given.label}`), element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Covariates" },
       table(["Covariate", "Median or share", "Quartiles", "Mean (SD)", "Missing"], rows, { numeric: [1, 2, 3, 4], stacks: true })));
   } else {
@@ -34,7 +38,7 @@ function covariateCells(summary) {
   return [middle, `${low} to ${high}`, `${Format.number(summary.mean)} (${Format.number(summary.deviation)})`, missing];
 }
 
-function drawRows() {
+export function drawRows() {
   if (!data.rows) return;
   byId("rows").hidden = false;
   const inNode = state.selected === null ? null : new Set(model.leavesBelow[state.selected]);
@@ -42,6 +46,6 @@ function drawRows() {
   const shown = chosen.slice(0, state.rowsShown);
   byId("rows-lead").textContent = `Rows of the ${data.given.label}${inNode ? ` in ${nodeName(state.selected).toLowerCase()}` : ""}: ${shown.length} of ${chosen.length}.`;
   byId("rows-more").hidden = shown.length === chosen.length;
-  byId("rows-table").replaceChildren(table(["Row", ...data.names, "Time", "Event"], shown.map((i) => [
+  byId("rows-table").replaceChildren(table(["Row", ...names, "Time", "Event"], shown.map((i) => [
     String(i + 1), ...data.rows.X[i].map(Format.number), Format.number(data.rows.time[i]), data.rows.event[i] ? "event" : "censored"])));
 }

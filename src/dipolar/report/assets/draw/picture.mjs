@@ -1,7 +1,12 @@
 // The picture of the tree: which nodes are shown, their boxes, questions, curves and edges.
+import * as Format from "../compute/numbers.mjs";
+import { TOP_DOWN, placeOutline, placeTopDown } from "../compute/layout.mjs";
+import { miniCurve } from "./chart.mjs";
+import { FONT, byId, measure, shape, shorten } from "./elements.mjs";
+import { colourOf, current, depthOf, isLeaf, isOpen, model, nodeName, numberOf, rowsAndEvents, state, time, words } from "./state.mjs";
 
 // Nodes on display, a parent before its children and left before right.
-function displayOrder() {
+export function displayOrder() {
   const order = [];
   const pending = [0];
   while (pending.length) {
@@ -17,22 +22,22 @@ const shownChildren = (node) => (isOpen(node) ? model.children(node, state.membe
 // A tree that would have to be drawn smaller than this to fit is drawn as an outline.
 const SMALLEST_SCALE = 0.72;
 
-function chooseLayout() {
+export function chooseLayout() {
   if (state.layout) return state.layout;
   const leaves = displayOrder().filter((node) => !isOpen(node)).length;
   const width = byId("canvas").clientWidth;
-  return leaves * TreeView.TOP_DOWN.slot * SMALLEST_SCALE > width ? "outline" : "top-down";
+  return leaves * TOP_DOWN.slot * SMALLEST_SCALE > width ? "outline" : "top-down";
 }
 
-function drawTree() {
+export function drawTree() {
   const canvas = byId("canvas");
   const order = displayOrder();
   const layout = chooseLayout();
   const outline = layout === "outline";
   const available = canvas.clientWidth - 2;
   const placed = outline
-    ? TreeView.placeOutline(order, shownChildren, depthOf, available)
-    : TreeView.placeTopDown(order, shownChildren, depthOf);
+    ? placeOutline(order, shownChildren, depthOf, available)
+    : placeTopDown(order, shownChildren, depthOf);
   const fit = Math.min(outline ? 1 : 1.2, available / placed.width);
   const zoom = state.zoom === null ? fit : state.zoom;
   const svg = shape("svg", {
@@ -50,6 +55,21 @@ function drawTree() {
   if (!order.includes(state.focused)) state.focused = 0;
   markFocusable();
   if (hadFocus) focusNode(state.focused);
+}
+
+// One node can be reached by the Tab key; the arrow keys move on from there.
+export const nodeElement = (node) => byId("canvas").querySelector(`[data-node="${node}"]`);
+
+function markFocusable() {
+  for (const item of byId("canvas").querySelectorAll("[data-node]")) {
+    item.setAttribute("tabindex", Number(item.dataset.node) === state.focused ? 0 : -1);
+  }
+}
+
+export function focusNode(node) {
+  state.focused = node;
+  markFocusable();
+  nodeElement(node).focus({ preventScroll: false });
 }
 
 function drawEdge(from, to, side, outline, onPath) {
@@ -82,6 +102,7 @@ function drawNode(node, box, outline, onPath) {
   return group;
 }
 
+const TITLE_FONT = `600 12.5px ${FONT}`;
 const SMALL_FONT = `11px ${FONT}`;
 
 function sizeText(node, room) {
@@ -99,16 +120,16 @@ function drawQuestion(group, node, box, outline) {
   if (outline) {
     // The answer that leads here stands first, since an outline has no room beside its lines.
     const lead = answer(node);
-    const start = lead ? measure(`${lead} `, TreeView.TITLE_FONT) : 0;
-    const inOneLine = words.axis && start + measure(`${both}?`, TreeView.TITLE_FONT) <= room;
+    const start = lead ? measure(`${lead} `, TITLE_FONT) : 0;
+    const inOneLine = words.axis && start + measure(`${both}?`, TITLE_FONT) <= room;
     group.append(
       shape("text", { class: "title", ...anchor, y: 17 }, lead ? shape("tspan", { class: "answer" }, `${lead} `) : null,
-        inOneLine ? `${both}?` : shorten(name, room - start, TreeView.TITLE_FONT)),
+        inOneLine ? `${both}?` : shorten(name, room - start, TITLE_FONT)),
       shape("text", { class: "small", ...anchor, y: 33 }, shorten(inOneLine ? size : `${rest}? · ${size}`, room, SMALL_FONT)));
-  } else if (words.axis && measure(both, TreeView.TITLE_FONT) <= room) {
+  } else if (words.axis && measure(both, TITLE_FONT) <= room) {
     group.append(shape("text", { class: "title", ...anchor, y: 22 }, both), shape("text", { class: "small", ...anchor, y: 40 }, size));
   } else {
-    group.append(shape("text", { class: "title", ...anchor, y: 16 }, shorten(name, room, TreeView.TITLE_FONT)),
+    group.append(shape("text", { class: "title", ...anchor, y: 16 }, shorten(name, room, TITLE_FONT)),
       shape("text", { class: words.axis ? "title" : "small", ...anchor, y: 31 }, rest),
       shape("text", { class: "small", ...anchor, y: 45 }, size));
   }
@@ -132,13 +153,13 @@ function drawEnd(group, node, box, outline) {
     group.append(
       shape("text", { class: "title", x: 14, y: 20 }, lead ? shape("tspan", { class: "answer" }, `${lead} `) : null, title),
       shape("text", { class: "small", x: 14, y: 38 }, shorten(`${size} · ${middle}`, plot.x - 18, SMALL_FONT)),
-      TreeView.miniCurve(model.curve(node), plot, model.lastTime, colour));
+      miniCurve(model.curve(node), plot, model.lastTime, colour));
     return;
   }
   const plot = { x: 14, y: 24, width: box.width - 26, height: 36 };
   group.append(
     shape("text", { class: "title", x: 14, y: 17 }, title),
-    TreeView.miniCurve(model.curve(node), plot, model.lastTime, colour),
+    miniCurve(model.curve(node), plot, model.lastTime, colour),
     shape("text", { class: "small", x: 14, y: 76 }, sizeText(node, box.width - 20)),
     shape("text", { class: "small", x: 14, y: 90 }, middle));
 }

@@ -1,12 +1,12 @@
 // The chosen node: its figures, curve, split, and the way to it.
-function select(node) {
-  state.selected = node;
-  drawTree();
-  drawDetails();
-  drawRows();
-}
+import * as Format from "../compute/numbers.mjs";
+import { survivalChart, survivalTable } from "./chart.mjs";
+import { bars, byId, element, put, responsive } from "./elements.mjs";
+import {
+  axisEnd, colourOf, current, data, isLeaf, leavesByRisk, medianText, model, names, nodeName, rowsAndEvents, state, unit, withUnit, words,
+} from "./state.mjs";
 
-function drawDetails() {
+export function drawDetails() {
   const place = byId("details");
   const node = state.selected;
   if (node === null) {
@@ -41,7 +41,7 @@ function figures(node) {
 
 function splitDetails(node) {
   const equation = words.equation(node);
-  const split = data.splits.nodes[node];
+  const split = data.tree.nodes[node].split;
   const parts = [element("h4", {}, "Split"), element("p", {}, `Log-rank χ² ${Format.number(model.logrank[node])}. `
     + `${words.axis ? "" : "Rows with a score below 0 go left (“yes”)."}`)];
   if (equation) parts.push(element("p", { class: "equation" }, equation));
@@ -50,7 +50,7 @@ function splitDetails(node) {
       + `${split.missing_seen ? "as learnt from missing values" : "to the larger child: this node saw none"}.`));
   } else {
     parts.push(element("p", { class: "quiet" }, "Share of the covariates in this split:"),
-      bars(words.mainCovariates(node).map(({ feature, share }) => [data.names[feature], share])));
+      bars(words.mainCovariates(node).map(({ feature, share }) => [names[feature], share])));
   }
   return element("div", {}, parts);
 }

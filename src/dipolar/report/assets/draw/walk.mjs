@@ -1,23 +1,8 @@
 // Keys, clicks, zooming, dragging and tips: how one moves about in the picture of the tree.
-const nodeElement = (node) => byId("canvas").querySelector(`[data-node="${node}"]`);
-
-function markFocusable() {
-  for (const item of byId("canvas").querySelectorAll("[data-node]")) {
-    item.setAttribute("tabindex", Number(item.dataset.node) === state.focused ? 0 : -1);
-  }
-}
-
-function focusNode(node) {
-  state.focused = node;
-  markFocusable();
-  nodeElement(node).focus({ preventScroll: false });
-}
-
-function toggle(node) {
-  if (isLeaf(node)) return;
-  if (!state.collapsed.delete(node)) state.collapsed.add(node);
-  drawTree();
-}
+import * as Format from "../compute/numbers.mjs";
+import { byId, element } from "./elements.mjs";
+import { chooseLayout, displayOrder, focusNode, nodeElement } from "./picture.mjs";
+import { announce, isLeaf, isOpen, model, nodeName, rowsAndEvents, select, state, time, toggle, words } from "./state.mjs";
 
 // The keys of a tree as screen readers know them.
 function onTreeKey(event) {
@@ -58,21 +43,22 @@ function onTreeClick(event) {
 
 function zoomBy(factor) {
   const canvas = byId("canvas");
-  state.zoom = Math.min(3, Math.max(0.15, Number(canvas.dataset.zoom) * factor));
   const middle = [(canvas.scrollLeft + canvas.clientWidth / 2), (canvas.scrollTop + canvas.clientHeight / 2)];
-  drawTree();
+  changeView({ zoom: Math.min(3, Math.max(0.15, Number(canvas.dataset.zoom) * factor)) });
   canvas.scrollLeft = middle[0] * factor - canvas.clientWidth / 2;
   canvas.scrollTop = middle[1] * factor - canvas.clientHeight / 2;
 }
 
 // Dragging with a mouse moves the picture; fingers scroll it as they scroll everything.
 const drag = { from: null, moved: false };
+
 function onDragStart(event) {
   drag.moved = false;
   if (event.pointerType === "touch" || event.button !== 0) return;
   const canvas = byId("canvas");
   drag.from = { x: event.clientX, y: event.clientY, left: canvas.scrollLeft, top: canvas.scrollTop };
 }
+
 function onDragMove(event) {
   if (!drag.from) return;
   const dx = event.clientX - drag.from.x, dy = event.clientY - drag.from.y;
@@ -81,6 +67,57 @@ function onDragMove(event) {
   byId("canvas").scrollLeft = drag.from.left - dx;
   byId("canvas").scrollTop = drag.from.top - dy;
 }
+
+const nodeOf = (event) => event.target.closest && event.target.closest("[data-node]");
+
+export function listenToTree() {
+  const canvas = byId("canvas");
+  canvas.addEventListener("keydown", onTreeKey);
+  canvas.addEventListener("click", onTreeClick);
+  canvas.addEventListener("pointerdown", onDragStart);
+  window.addEventListener("pointermove", onDragMove);
+  window.addEventListener("pointerup", () => { drag.from = null; });
+  canvas.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey) return;
+    event.preventDefault();
+    zoomBy(event.deltaY < 0 ? 1.1 : 1 / 1.1);
+  }, { passive: false });
+  canvas.addEventListener("pointerover", (event) => { if (event.pointerType !== "touch") tipFor(nodeOf(event)); });
+  canvas.addEventListener("pointerout", hideTip);
+  canvas.addEventListener("focusin", onTreeFocus);
+  canvas.addEventListener("focusout", hideTip);
+  byId("zoom-in").addEventListener("click", () => zoomBy(1.25));
+  byId("zoom-out").addEventListener("click", () => zoomBy(0.8));
+  byId("zoom-fit").addEventListener("click", () => changeView({ zoom: null }));
+  byId("layout").addEventListener("click", () => {
+    changeView({ layout: chooseLayout() === "outline" ? "top-down" : "outline", zoom: null });
+  });
+  byId("expand").addEventListener("click", () => changeView({ collapsed: new Set() }));
+  watchWidth(canvas);
+}
+
+function changeView(changes) {
+  Object.assign(state, changes);
+  announce("view");
+}
+
+function watchWidth(canvas) {
+  let width = canvas.clientWidth;
+  new ResizeObserver(() => {
+    if (canvas.clientWidth === width) return;
+    width = canvas.clientWidth;
+    announce("view");
+  }).observe(canvas);
+}
+
+function onTreeFocus(event) {
+  const item = nodeOf(event);
+  if (!item) return;
+  state.focused = Number(item.dataset.node);
+  if (item.matches(":focus-visible")) tipFor(item);
+}
+
+const tipFor = (item) => { if (item) showTip(Number(item.dataset.node)); };
 
 function showTip(node) {
   const tip = byId("tip");

@@ -1,5 +1,10 @@
 // The pruning path as a chart and a table.
-function drawPruning() {
+import * as Format from "../compute/numbers.mjs";
+import { ticks } from "../compute/shapes.mjs";
+import { byId, element, legend, responsive, shape, table } from "./elements.mjs";
+import { HIGH, LOW, data, model, setMember, state } from "./state.mjs";
+
+export function drawPruning() {
   byId("pruning").hidden = model.nMembers < 2;
   if (model.nMembers < 2) return;
   const { alphas, n_leaves: sizes, statistics, honest } = data.path;

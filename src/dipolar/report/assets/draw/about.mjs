@@ -1,16 +1,20 @@
 // Parameters and importances, the head of the page, and what the file holds.
-function drawModel() {
-  const order = data.importances.map((share, i) => [data.names[i], share]).sort((a, b) => b[1] - a[1]);
+import * as Format from "../compute/numbers.mjs";
+import { bars, byId, element, table } from "./elements.mjs";
+import { data, names, time } from "./state.mjs";
+
+export function drawModel() {
+  const order = data.tree.feature_importances.map((share, i) => [names[i], share]).sort((a, b) => b[1] - a[1]);
   byId("importances").replaceChildren(bars(order));
-  const fitted = Object.entries(data.splits.kernel_parameters).map(([name, value]) => [`${name} (kernel, as fitted)`, typeof value === "number" ? Format.number(value) : value, ""]);
+  const fitted = Object.entries(data.tree.kernel ? data.tree.kernel.parameters : {}).map(([name, value]) => [`${name} (kernel, as fitted)`, Format.number(value), ""]);
   const rows = data.parameters.map(({ name, value, is_default: isDefault }) => [
     isDefault ? name : element("strong", {}, name), isDefault ? value : element("strong", {}, value), isDefault ? "default" : "set"]);
   byId("parameters").replaceChildren(element("div", { class: "scroll" }, table(["Parameter", "Value", ""], [...rows, ...fitted])));
 }
 
-function drawHeader() {
+export function drawHeader() {
   const { n, events } = data.training;
-  byId("subtitle").textContent = `${data.estimator} by dipolar ${data.version}. One file that works offline: it loads nothing and sends nothing.`;
+  byId("subtitle").textContent = `${data.tree.estimator} by dipolar ${data.version}. One file that works offline: it loads nothing and sends nothing.`;
   const figuresShown = [
     [Format.count(n), "rows"], [Format.count(events), "events"],
     [time(data.training.median_follow_up), "median follow-up"],
@@ -22,11 +26,11 @@ function drawHeader() {
   byId("contents").replaceChildren(...sections.map((section) => element("a", { href: `#${section.id}` }, section.querySelector("h2").textContent)));
 }
 
-function drawAbout() {
-  const basis = data.surfaces ? data.surfaces.basis.length : 0;
+export function drawAbout() {
+  const basis = data.tree.basis ? data.tree.basis.length : 0;
   const parts = [
     "The tree, the parameters and the scores above, and for every leaf its life table: the times at which rows of the leaf had the event or were censored, and how many. Times in small leaves can be those of single persons.",
-    basis ? `${Format.plural(basis, "row", "rows")} of the training data, covariates only${standardised() ? " and standardised" : ""}: the ${data.splits.kernel} surfaces are expressed in them, and the prediction form needs them. `
+    basis ? `${Format.plural(basis, "row", "rows")} of the training data, covariates only${standardised() ? " and standardised" : ""}: the ${data.kernel_word} surfaces are expressed in them, and the prediction form needs them. `
       + "Write the report with predict_form=False to leave them out."
       : "No rows of covariates of the training data" + (data.form ? ": the splits are given by cuts or coefficients." : "; the prediction form, which might need some, was left out."),
   ];
@@ -34,4 +38,4 @@ function drawAbout() {
   byId("about-body").replaceChildren(...parts.map((text, i) => element("p", { class: i === 1 && basis ? "note" : null, id: i === 1 ? "about-rows" : null }, text)));
 }
 
-const standardised = () => data.surfaces.mean.some((m) => m !== 0) || data.surfaces.scale.some((s) => s !== 1);
+const standardised = () => data.tree.mean.some((m) => m !== 0) || data.tree.scale.some((s) => s !== 1);
