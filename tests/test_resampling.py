@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, chi2, hypergeom
 
 from dipolar import DipoleSurvivalForest, LogRankSurvivalForest, LogRankSurvivalTree, survival_outcome
-from dipolar.resampling import draw_with_replacement, draw_without_replacement
+from dipolar.resampling import deal_out, draw_with_replacement, draw_without_replacement
 
 N_SAMPLES = 10_000
 
@@ -155,3 +155,32 @@ def test_time_and_memory_do_not_grow_with_the_weights(model):
     assert peak < 5e6
     assert time.perf_counter() - start < 5.0
     assert np.isfinite(model.predict(X)).all()
+
+
+@pytest.mark.parametrize("n_parts", [2, 3, 5])
+def test_rows_are_dealt_out_evenly(n_parts):
+    weight = np.array([1.0, 1.0, 4.0, 2.0, 7.0, 1.0, 3.0])
+    stratum = np.array([0, 1, 0, 1, 1, 0, 0])
+    rng = np.random.default_rng(0)
+    dealt = np.array([deal_out(weight, stratum, n_parts, rng) for _ in range(2000)])
+    assert (dealt.sum(axis=1) == weight).all()
+    for inside in (stratum == 0, stratum == 1, stratum >= 0):
+        sizes = dealt[:, :, inside].sum(axis=2)
+        assert (np.ptp(sizes, axis=1) <= 1).all()
+    np.testing.assert_allclose(dealt[:, 0].mean(axis=0) / dealt[:, 0].sum(axis=1).mean(), weight / 19, rtol=0.2)
+
+
+def test_parts_are_drawn_among_single_rows():
+    """Rows of one stratum: the first of two parts is the first half of the shuffled rows."""
+    weight = np.array([1.0, 3.0, 2.0, 2.0])
+    ours = samples(lambda rng: deal_out(weight, np.zeros(4), 2, rng)[0])
+    require_same_distribution(ours, samples(shuffled, weight, 4))
+
+
+@given(weights, st.integers(2, 5), st.integers(0, 99))
+def test_every_row_is_dealt_out(weight, n_parts, seed):
+    weight = np.array(weight)
+    stratum = np.arange(len(weight)) % 2
+    parts = deal_out(weight, stratum, n_parts, np.random.default_rng(seed))
+    assert all((part >= 0).all() for part in parts)
+    np.testing.assert_array_equal(np.sum(parts, axis=0), weight)

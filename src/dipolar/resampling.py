@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-__all__ = ["draw_with_replacement", "draw_without_replacement"]
+__all__ = ["deal_out", "draw_with_replacement", "draw_without_replacement"]
 
 # Below this probability a binomial number is as good as a Poisson one: they differ with no larger a probability, while
 # 1 - p, which binomial generators start from, loses that much of p to rounding.
@@ -56,25 +56,53 @@ def draw_without_replacement(weight: np.ndarray, share: float, rng: np.random.Ge
     drawn, rounded; the fractions are taken in random order until that share of their sum is reached. Something is
     always drawn. Where the weights sum to more than 2^29, more than one row is drawn at a time.
     """
+    piece, pieces, fractions = _cut_up(weight)
+    drawn = _draw_fractions(fractions, share, rng)
+    n_draws = round(share * float(pieces.sum()))
+    return drawn + piece * _draw_pieces(pieces, n_draws or int(not drawn.any()), rng)
+
+
+def deal_out(weight: np.ndarray, stratum: np.ndarray, n_parts: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Deal all rows out to parts; return each part's weight of every row.
+
+    The numbers of whole rows in the parts differ by at most one, those of each stratum too.
+    """
+    piece, pieces, fractions = _cut_up(weight)
+    parts = np.zeros((n_parts, len(weight)))
+    n_dealt = 0
+    for value in np.unique(stratum):
+        left, rest = np.where(stratum == value, (pieces, fractions), 0.0)
+        n_after = n_dealt + int(left.sum())
+        for number, part in enumerate(parts):
+            # As if piece k were dealt to part k modulo their number.
+            n_draws = len(range(n_dealt + (number - n_dealt) % n_parts, n_after, n_parts))
+            drawn, fraction = _draw_pieces(left, n_draws, rng), _draw_fractions(rest, 1.0 / (n_parts - number), rng)
+            left, rest = left - drawn, rest - fraction
+            part += piece * drawn + fraction
+        n_dealt = n_after
+    return list(parts)
+
+
+def _cut_up(weight: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """Return how many rows a piece is, how many pieces each row is, and what is left of its weight."""
     piece = 2.0 ** max(0.0, np.ceil(np.log2(weight.sum() / MOST_PIECES)))
     pieces = np.floor(weight / piece)
-    drawn = _draw_fractions(weight - piece * pieces, share, rng)
-    n_draws = round(share * float(pieces.sum()))
-    if n_draws == 0 and not drawn.any():
-        n_draws = 1
+    return piece, pieces, weight - piece * pieces
 
+
+def _draw_pieces(pieces: np.ndarray, n_draws: int, rng: np.random.Generator) -> np.ndarray:
     def to_left(left: np.ndarray, right: np.ndarray, draws: np.ndarray) -> np.ndarray:
         return rng.hypergeometric(left.astype(np.int64), right.astype(np.int64), draws)
 
-    return drawn + piece * _share_out(pieces, n_draws, to_left)
+    return _share_out(pieces, n_draws, to_left)
 
 
-def _draw_fractions(fraction: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
-    rows = rng.permutation(np.flatnonzero(fraction))
-    reached = np.cumsum(fraction[rows]) - fraction[rows]
-    taken = rows[reached < share * fraction.sum() * (1.0 - ROUNDING)]
-    drawn = np.zeros(len(fraction))
-    drawn[taken] = fraction[taken]
+def _draw_fractions(fractions: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
+    rows = rng.permutation(np.flatnonzero(fractions))
+    reached = np.cumsum(fractions[rows]) - fractions[rows]
+    taken = rows if share == 1.0 else rows[reached < share * fractions.sum() * (1.0 - ROUNDING)]
+    drawn = np.zeros(len(fractions))
+    drawn[taken] = fractions[taken]
     return drawn
 
 
