@@ -15,7 +15,7 @@ ROOT = Path(dipolar.__file__).parent
 # From the innermost outwards. Names on one line do not know of each other.
 LAYERS = (
     ("_core",),
-    ("survival", "parameters", "quantiles", "scaling", "threads", "parallel", "records"),
+    ("survival", "parameters", "quantiles", "resampling", "scaling", "threads", "parallel", "records"),
     ("validation", "rows"),
     ("dipoles", "kernels"),
     ("factors",),

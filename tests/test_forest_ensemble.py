@@ -6,8 +6,9 @@ import pytest
 from dipolar import DipoleSurvivalForest, LogRankSurvivalForest, survival_outcome
 from dipolar._core.ensemble import add_steps, sum_up
 from dipolar.curves import life_table
-from dipolar.forest.drawing import draw_rows, tree_generator
+from dipolar.forest.drawing import tree_generator
 from dipolar.metrics import concordance_index, integrated_brier_score
+from dipolar.resampling import draw_with_replacement
 from dipolar.rows import arrange_rows
 from dipolar.survival import check_outcome
 
@@ -78,7 +79,7 @@ def test_leaf_tables_are_those_of_the_sample(fitted):
     forest, X, y = fitted
     rows = arrange_rows(X, check_outcome(y), np.ones(len(X)))
     for number, tree in enumerate(forest.forest_.trees):
-        counts = draw_rows(rows.weight, 1.0, True, tree_generator(forest.seed_, number))
+        counts = draw_with_replacement(rows.weight, 1.0, tree_generator(forest.seed_, number))
         leaf = tree.apply(rows.X)
         for position, node in enumerate(tree.leaves):
             inside = (leaf == node) & (counts > 0)
@@ -135,7 +136,7 @@ def unseen(forest, X, y, weight):
     """For each tree, which rows its sample leaves out."""
     rows = arrange_rows(X, check_outcome(y), weight)
     for number in range(len(forest.forest_)):
-        counts = draw_rows(rows.weight, 1.0, True, tree_generator(forest.seed_, number))
+        counts = draw_with_replacement(rows.weight, 1.0, tree_generator(forest.seed_, number))
         yield np.array([row < 0 or counts[row] == 0 for row in rows.number])
 
 

@@ -9,7 +9,7 @@ from dipolar._core.logrank import FAMILIES
 from dipolar._core.surfaces import GAUSSIAN, LINEAR, QUADRATIC, surface_score
 from dipolar.dipoles import DipoleRule, Dipoles
 from dipolar.forest.axis_finder import AxisRecipe
-from dipolar.forest.drawing import draw_orders, draw_rows, tree_generator
+from dipolar.forest.drawing import draw_orders
 from dipolar.forest.growing import grow_by_levels
 from dipolar.forest.surface_finder import SurfaceRecipe
 from dipolar.node_svm.problem import NodeProblem
@@ -185,16 +185,6 @@ def test_reorientation_lowers_the_criterion_and_few_rows_suffice():
     assert abs(direction(all_rows) @ direction(some_rows)) > 0.9
     truth = np.array([1.0, 1.0, 0.0, 0.0]) / np.sqrt(2.0)
     assert abs(direction(all_rows) @ truth) > 0.9
-
-
-def test_samples_have_the_right_size_and_respect_weights():
-    weight = np.array([1.0, 0.5, 3.0, 2.0, 1.5])
-    draws = np.array([draw_rows(weight, 1.0, True, tree_generator(0, b)) for b in range(4000)])
-    assert (draws.sum(axis=1) == 8).all()
-    np.testing.assert_allclose(draws.mean(axis=0), weight, rtol=0.06)
-    parts = np.array([draw_rows(np.ones(50), 0.632, False, tree_generator(0, b)) for b in range(200)])
-    assert set(np.unique(parts)) == {0.0, 1.0} and (parts.sum(axis=1) == 32).all()
-    np.testing.assert_allclose(parts.mean(axis=0), 0.64, atol=0.15)
 
 
 def test_orders_of_covariates_are_fair():

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipolar.curves import tabulate
+from dipolar.resampling import draw_with_replacement
 from dipolar.survival import Survival
 from dipolar.tree.growing import grow_tree
 from dipolar.tree.logrank_splitter import LogRankSplitter
@@ -123,7 +124,7 @@ def test_bootstrap_equals_its_description():
     growing = make_grow(min_samples_leaf=10)
     optimism = np.zeros((3, len(path)))
     for b, rng in enumerate(np.random.default_rng(5).spawn(3)):
-        rows = np.floor(rng.random(n) * n).astype(int)
+        rows = np.repeat(np.arange(n), draw_with_replacement(np.ones(n), 1.0, rng).astype(int))
         tree = growing(X[rows], survival.take(rows), np.ones(n), rng)
         resampled = pruning_path(tree)
         original = split_statistics(tree, X, survival, np.ones(n))
@@ -139,15 +140,6 @@ def test_bootstrap_does_not_depend_on_the_number_of_workers():
     X, survival = sample()
     one, two = (bootstrap(X, survival, np.ones(len(X)), n_jobs) for n_jobs in (1, 2))
     np.testing.assert_array_equal(one.honest_statistics, two.honest_statistics)
-
-
-def test_a_weight_of_two_is_resampled_like_the_row_twice():
-    X, survival = sample(150)
-    weight = np.random.default_rng(2).integers(1, 3, len(X)).astype(float)
-    rows = np.repeat(np.arange(len(X)), weight.astype(int))
-    weighted = bootstrap(X, survival, weight)
-    repeated = bootstrap(X[rows], survival.take(rows), np.ones(len(rows)))
-    np.testing.assert_allclose(weighted.honest_statistics, repeated.honest_statistics, rtol=1e-9)
 
 
 def test_optimism_is_taken_off():

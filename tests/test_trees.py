@@ -384,7 +384,7 @@ def test_wrong_arguments_are_named(fitted):
         tree.score(X[:2], survival_outcome([1.0, 1.0], [1, 1]))
     with pytest.raises(ValueError, match=r"risk should have shape \(2,\), one value per row of y"):
         tree.score(X[:3], y[:2])
-    with pytest.raises(ValueError, match="leaves none to grow or none to validate"):
+    with pytest.raises(ValueError, match="leaves none to grow the tree"):
         LogRankSurvivalTree(pruning="validation").fit(X[:1], y["time"][:1])
 
 

@@ -13,14 +13,16 @@ import pandas as pd
 from joblib import delayed
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning, FitFailedWarning, UndefinedMetricWarning
-from sklearn.model_selection import ParameterGrid, StratifiedKFold, check_cv
+from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from dipolar.metrics.scorers import SurvivalScorer, get_scorer
 from dipolar.parallel import run_tasks
 from dipolar.parameters import check_number
-from dipolar.survival import survival_outcome
+from dipolar.resampling import deal_out
+from dipolar.rows import TrainingRows, arrange_rows
+from dipolar.survival import Survival, survival_outcome
 from dipolar.tree.dipole_splitter import RootMemory
 from dipolar.tree.progress import Reporter
 from dipolar.trees import DipoleSurvivalTree
@@ -46,6 +48,14 @@ DEFAULT_TREE = {
 
 # What is tuned of that tree besides kappa and depth.
 DEFAULT_GRID = {"min_samples_leaf": (3, 15)}
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """With which weight each row grows trees, and with which it judges them."""
+
+    train: np.ndarray
+    test: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -85,7 +95,8 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         most, and no pruning: the depth is tuned instead. To tune with pruning inside each fold, pass a tree that
         prunes.
     cv : int, splitter or iterable, default=5
-        Folds. A number means so many folds, shuffled by `random_state` and with equal shares of events.
+        Folds. A number means so many folds, drawn by `random_state` among as many rows as the weights count, with equal
+        shares of events; None means 5. Folds of your own are numbers of the rows as they are given.
     scoring : str, callable, or sequence of str, default="concordance"
         Names of `dipolar.metrics.SCORER_NAMES`, or a function of (estimator, X, y); greater is better. All are
         reported; the first one chooses. "concordance" is Harrell's, "concordance_paper" the paper's, "neg_ibs" the
@@ -176,23 +187,25 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         y : survival outcome
             In any form that the trees take.
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts, when a tree is grown and when it is scored. A scorer of your own is not told.
+            How often each row counts, when a tree is grown and when it is scored. A scorer of your own is not told: it
+            meets every row as often as it is in the data.
         """
         checked, survival, weight = check_fit_data(self, X, y, sample_weight, drop_unseen=False)
-        outcome = survival_outcome(survival.time, survival.event)
+        rows = arrange_rows(checked, survival, weight)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        families, kappas, depths = self._families(), np.exp(self._eta()), self._depths(float(weight.sum()))
+        families, kappas, depths = self._families(), np.exp(self._eta()), self._depths(float(rows.weight.sum()))
         scorers = self._scorers()
-        folds = list(self._splitter(seed).split(checked, survival.event))
+        folds = self._folds(rows, checked, survival, weight, seed)
 
         template = self._template().set_params(random_state=seed)
-        paths = self._score_paths(template, families, kappas, depths, checked, outcome, weight, folds, scorers)
+        paths = self._score_paths(template, families, kappas, depths, rows, folds, scorers)
         self.scorer_names_ = list(scorers)
         self.cv_results_ = _tabulate(families, kappas, depths, paths, self.scorer_names_, len(folds))
         self._choose(families, depths)
         chosen = clone(template).set_params(**self.best_params_)
+        outcome = survival_outcome(rows.survival.time, rows.survival.event)
         start = time.perf_counter()
-        self.best_estimator_ = chosen.fit(self._with_names(checked), outcome, weight)
+        self.best_estimator_ = chosen.fit(self._with_names(rows.X), outcome, rows.weight)
         self.refit_time_ = time.perf_counter() - start
         return self
 
@@ -277,10 +290,22 @@ class DipoleSurvivalTreeCV(BaseEstimator):
                 )
         return [{"kernel": kernel, **others} for kernel in kernels for others in ParameterGrid(grid)]
 
-    def _splitter(self, seed: int) -> Any:
-        if isinstance(self.cv, int | np.integer):
-            return StratifiedKFold(int(self.cv), shuffle=True, random_state=seed)
-        return check_cv(self.cv)
+    def _folds(
+        self, rows: TrainingRows, X: np.ndarray, survival: Survival, weight: np.ndarray, seed: int
+    ) -> list[_Fold]:
+        """Return with which weight each row grows and judges in every fold; X, survival and weight are as given."""
+        if self.cv is None or isinstance(self.cv, int | np.integer):
+            hint = "It is a number of folds."
+            n_folds = int(check_number("cv", 5 if self.cv is None else self.cv, low=2, whole=True, hint=hint))
+            held_out = deal_out(rows.weight, rows.survival.event, n_folds, np.random.default_rng(seed))
+            if not all(test.any() for test in held_out):
+                raise ValueError(
+                    f"cv={n_folds} folds are more than there are rows: n_samples={len(X)}, with weights that sum to "
+                    f"{rows.weight.sum():g}. Ask for fewer folds."
+                )
+            return [_Fold(rows.weight - test, test) for test in held_out]
+        splits = check_cv(self.cv).split(X, survival.event)
+        return [_Fold(rows.weigh(weight, train), rows.weigh(weight, test)) for train, test in splits]
 
     def _scorers(self) -> dict[str, Any]:
         if callable(self.scoring):
@@ -292,11 +317,13 @@ class DipoleSurvivalTreeCV(BaseEstimator):
 
     # The search.
 
-    def _score_paths(self, template, families, kappas, depths, X, y, weight, folds, scorers) -> list[list[_Score]]:
+    def _score_paths(self, template, families, kappas, depths, rows, folds, scorers) -> list[list[_Score]]:
         """Score every path in kappa: one list for each family and fold, in that order."""
         report = Reporter(self.verbose)
+        # Arrays are arguments of their own, so that joblib's Dask backend sends each of them once.
+        shared = rows.X, survival_outcome(rows.survival.time, rows.survival.event), rows.n_given
         tasks = [
-            delayed(_score_path)(clone(template).set_params(**family), kappas, depths, X, y, weight, fold, scorers)
+            delayed(_score_path)(clone(template).set_params(**family), kappas, depths, *shared, fold, scorers)
             for family in families
             for fold in folds
         ]
@@ -339,9 +366,12 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         return self.best_estimator_
 
 
-def _score_path(tree, kappas, depths, X, y, weight, fold, scorers) -> list[_Score]:
+def _score_path(tree, kappas, depths, X, y, n_given, fold, scorers) -> list[_Score]:
     """Grow trees for each kappa on one fold and score them at each depth; what is common to them is done once."""
-    train, test = fold
+    train, test = np.flatnonzero(fold.train), np.flatnonzero(fold.test)
+    weight = fold.test[test]
+    # Scorers that are not told of weights meet rows as often as they were given.
+    repeated = np.repeat(test, np.clip(np.rint(weight), 1, n_given[test]).astype(np.int64))
     memory = RootMemory()
     path = []
     for kappa in kappas:
@@ -351,9 +381,11 @@ def _score_path(tree, kappas, depths, X, y, weight, fold, scorers) -> list[_Scor
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.simplefilter("ignore", UndefinedMetricWarning)
             candidate = clone(tree).set_params(kappa=float(kappa))
-            for grown, seconds in _grow_depths(candidate, depths, memory, X[train], y[train], weight[train]):
+            for grown, seconds in _grow_depths(candidate, depths, memory, X[train], y[train], fold.train[train]):
                 scores = {
-                    name: _score(name, scorer, grown, X[test], y[test], weight[test])
+                    name: _score(name, scorer, grown, X[test], y[test], sample_weight=weight)
+                    if isinstance(scorer, SurvivalScorer)
+                    else _score(name, scorer, grown, X[repeated], y[repeated])
                     for name, scorer in scorers.items()
                 }
                 path.append(_Score(scores, grown.n_leaves_, seconds))
@@ -376,11 +408,10 @@ def _grow_depths(tree, depths, memory, X, y, weight) -> Iterator[tuple[DipoleSur
             yield grown, time.perf_counter() - start
 
 
-def _score(name: str, scorer: Any, tree: DipoleSurvivalTree, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
+def _score(name: str, scorer: Any, tree: DipoleSurvivalTree, X: np.ndarray, y: np.ndarray, **weight: Any) -> float:
     """Score a fold; NaN with a warning where the score is not defined on it."""
-    options = {"sample_weight": weight} if isinstance(scorer, SurvivalScorer) else {}
     try:
-        return float(scorer(tree, X, y, **options))
+        return float(scorer(tree, X, y, **weight))
     except ValueError as error:
         warnings.warn(
             f"{name!r} is not defined on a test fold of {len(X)} rows: {error}", FitFailedWarning, stacklevel=2

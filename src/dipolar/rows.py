@@ -21,11 +21,22 @@ class TrainingRows:
     first: np.ndarray  # (n_rows,) int64, the first of the given rows that each of these is
     number: np.ndarray  # (n_samples,) int64, which of these rows each given row is; -1 for rows of weight zero
 
+    @property
+    def n_given(self) -> np.ndarray:
+        """How many of the given rows each of these is."""
+        return np.bincount(self.number[self.number >= 0], minlength=len(self.weight))
+
+    def weigh(self, weight: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        """Return what each of these rows weighs among some of the given rows, chosen by numbers or by a mask."""
+        chosen = np.arange(len(weight))[chosen]
+        chosen = chosen[self.number[chosen] >= 0]
+        return np.bincount(self.number[chosen], weights=weight[chosen], minlength=len(self.weight))
+
 
 def arrange_rows(
-    X: np.ndarray, survival: Survival, weight: np.ndarray, *, merge: bool = True, events_first: bool = True
+    X: np.ndarray, survival: Survival, weight: np.ndarray, *, events_first: bool = True
 ) -> TrainingRows:
-    """Sort the rows by outcome and covariates and, if they may be merged, add up the weights of equal ones.
+    """Sort the rows by outcome and covariates, and add up the weights of equal ones.
 
     What is learnt then depends on which rows were seen how often and on nothing else: not on their order, nor on
     whether a row came twice or with a weight of 2.
@@ -36,16 +47,19 @@ def arrange_rows(
     order = np.lexsort((late, time))
     tied = (np.diff(time[order]) == 0) & (event[order][1:] == event[order][:-1])
     if tied.any():
-        order = np.lexsort((*X[given].T[::-1], late, time))
+        # Equal rows by their weights, so that a sum of fractions has one order as well.
+        order = np.lexsort((weight[given], *X[given].T[::-1], late, time))
     rows = given[order]
     is_first = np.ones(len(rows), dtype=bool)
-    if merge and tied.any():
-        is_first[1:][tied] = ~_same_rows(X, rows[1:][tied], rows[:-1][tied])
+    is_first[1:][tied] = ~_same_rows(X, rows[1:][tied], rows[:-1][tied])
     number = np.full(len(weight), -1)
     number[rows] = np.cumsum(is_first) - 1
     first = np.flatnonzero(is_first)
     total = np.add.reduceat(weight[rows], first)
-    return TrainingRows(X[rows[first]], survival.take(rows[first]), total, rows[first], number)
+    # Adding zero makes zeros of either sign one number.
+    return TrainingRows(
+        X[rows[first]] + 0.0, survival.take(rows[first]), total, np.minimum.reduceat(rows, first), number
+    )
 
 
 def _same_rows(X: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dipolar._core.compiling import compiled
 
-__all__ = ["add_steps", "sum_up"]
+__all__ = ["add_steps", "fill_areas", "sum_up"]
 
 
 @compiled()
@@ -33,3 +33,16 @@ def sum_up(table, factor, start):
         for k in range(m):
             total += table[i, k]
             table[i, k] = start + factor[i] * total
+
+
+@compiled()
+def fill_areas(table, width, area):
+    """Overwrite `area` with that under each line of `table`, a step function that is 1 for the first of the widths.
+
+    A loop and no matrix product, whose rounding would depend on which lines are asked for together.
+    """
+    for i in range(len(table)):
+        total = width[0]
+        for k in range(table.shape[1]):
+            total += table[i, k] * width[k + 1]
+        area[i] = total

@@ -81,6 +81,8 @@ class DipoleSurvivalForest(BaseSurvivalForest):
     0.73
     """
 
+    _split_kinds = ("surface",)
+
     def __init__(
         self,
         svm=None,

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from joblib import delayed
+from joblib import delayed, effective_n_jobs
 from scipy.sparse import csr_matrix
 from sklearn.utils import Bunch, RegressorTags, check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from dipolar._core.ensemble import fill_areas
 from dipolar.curves import StepFunction, tabulate
 from dipolar.forest.importance import KINDS, importances
 from dipolar.forest.out_of_bag import SCORINGS, OutOfBag
@@ -34,14 +35,17 @@ from dipolar.validation import check_fit_data, check_sample_weight
 
 __all__ = ["BaseSurvivalForest", "shared_parameters"]
 
-# Cells of a table of curves that are computed at once: 16 MB.
+# Cells of a table of curves that one worker computes at a time, and all of them together: 16 and 64 MB.
 BLOCK_CELLS = 1 << 21
+MOST_CELLS = 1 << 23
 
 # Share of the rows in a sample that is drawn without replacement: what a bootstrap sample holds of them on average.
 SUBSAMPLE = 0.632
 
 # Times at which a summary tree is compared with its forest.
 SUMMARY_TIMES = 100
+
+Predict = Callable[[np.ndarray], np.ndarray]
 
 UNREACHED = ("inf", "nan", "largest", "restricted_mean")
 
@@ -198,10 +202,10 @@ class BaseSurvivalForest(SurvivalModel):
         survival = check_outcome(y)
         check_consistent_length(checked, survival.time)
         weight = check_sample_weight(sample_weight, len(checked))
-        curves = self.predict_survival_function(X, return_array=True)
         shown = thin_out(np.arange(len(self.unique_times_)), SUMMARY_TIMES)
+        curves = self._read_curves(checked, lambda curves: curves[:, shown], shown.shape)
         trees = default_trees(len(checked), most, seed) if trees is None else list(trees)
-        return best_summary(trees, X, survival, weight, curves[:, shown], self.unique_times_[shown], n_folds, seed)
+        return best_summary(trees, X, survival, weight, curves, self.unique_times_[shown], n_folds, seed)
 
     def tree(self, number: int) -> BaseSurvivalTree:
         """Return one tree of the forest as a fitted survival tree, to look at it; trees are numbered from 0.
@@ -232,10 +236,7 @@ class BaseSurvivalForest(SurvivalModel):
         -------
         risk : ndarray of shape (n_samples,)
         """
-        X = self._check_covariates(X)
-        risk = np.empty(len(X))
-        self._by_blocks(lambda block: self.forest_.risk(X[block]), risk, n_cells=1)
-        return risk
+        return self._by_blocks(self._check_covariates(X), self.forest_.risk, n_cells=1)
 
     def predict_quantile(self, X: Any, q: float = 0.5, unreached: str = "inf") -> np.ndarray:
         """Predict the time of the grid by which a share `q` is expected to have had the event.
@@ -252,14 +253,17 @@ class BaseSurvivalForest(SurvivalModel):
         """
         q = check_share("q", q, hint="0.5 asks for the median.")
         check_choice("unreached", unreached, UNREACHED, hint="It is for curves that stay above the level asked for.")
-        curves = self._curves(X, True, hazard=False)
+        X = self._check_covariates(X)
         times = self.unique_times_
-        below = curves <= 1.0 - q
-        quantile = times[np.argmax(below, axis=1)]
         instead = {"inf": np.inf, "nan": np.nan, "largest": times[-1]}.get(unreached)
-        if instead is None:
-            instead = _area(curves, times, times[-1])
-        return np.where(below.any(axis=1), quantile, instead)
+
+        def quantiles(curves: np.ndarray) -> np.ndarray:
+            below = curves <= 1.0 - q
+            quantile = times[np.argmax(below, axis=1)]
+            unmet = _areas(curves, times, times[-1]) if instead is None else instead
+            return np.where(below.any(axis=1), quantile, unmet)
+
+        return self._read_curves(X, quantiles)
 
     def predict_rmst(self, X: Any, horizon: float | None = None) -> np.ndarray:
         """Predict restricted mean survival times, the area under each row's curve from 0 to `horizon`.
@@ -271,11 +275,10 @@ class BaseSurvivalForest(SurvivalModel):
         horizon : float, default=None
             Up to when; None means the last time of the grid.
         """
-        curves = self._curves(X, True, hazard=False)
-        if horizon is None:
-            horizon = float(self.unique_times_[-1])
-        horizon = check_number("horizon", horizon, low=0, hint="It is a time on the scale of y.")
-        return _area(curves, self.unique_times_, horizon)
+        X = self._check_covariates(X)
+        times = self.unique_times_
+        end = times[-1] if horizon is None else check_number("horizon", horizon, low=0, hint="It is a time like y's.")
+        return self._read_curves(X, lambda curves: _areas(curves, times, end))
 
     def apply(self, X: Any) -> np.ndarray:
         """Return the node number of the leaf of every row in every tree, shape (n_samples, n_trees)."""
@@ -428,23 +431,34 @@ class BaseSurvivalForest(SurvivalModel):
 
     # Prediction.
 
-    def _by_blocks(self, predict: Any, result: np.ndarray, n_cells: int) -> None:
-        """Fill `result` block by block of rows, in threads; each block costs `n_cells` cells per row."""
-        step = max(1, BLOCK_CELLS // n_cells)
-        blocks = [slice(start, start + step) for start in range(0, len(result), step)]
+    def _by_blocks(self, X: np.ndarray, predict: Predict, n_cells: int, shape: tuple[int, ...] = ()) -> np.ndarray:
+        """Predict block by block of rows, in threads; a row takes `n_cells` cells, and its prediction has a shape."""
+        n_workers = max(1, effective_n_jobs(self.n_jobs))
+        step = max(1, min(BLOCK_CELLS, MOST_CELLS // n_workers) // (n_cells + X.shape[1]))
+        blocks = [slice(start, start + step) for start in range(0, len(X), step)]
+        result = np.empty((len(X), *shape))
 
         def fill(block: slice) -> None:
-            result[block] = predict(block)
+            result[block] = predict(X[block])
 
         for _ in run_tasks([delayed(fill)(block) for block in blocks], self.n_jobs, require="sharedmem"):
             pass
+        return result
+
+    def _read_curves(
+        self, X: np.ndarray, read: Predict = np.asarray, shape: tuple[int, ...] = (), *, hazard: bool = False
+    ) -> np.ndarray:
+        """Return what is read off the curves of each row, without a table of the curves of all rows."""
+        forest = self.forest_
+        _ = forest.steps  # made once, before threads ask for it
+        return self._by_blocks(
+            X, lambda block: read(forest.curves(block, hazard=hazard)), len(forest.times) + 1, shape
+        )  # fmt: skip
 
     def _curves(self, X: Any, return_array: bool, *, hazard: bool) -> np.ndarray:
         X = self._check_covariates(X)
         forest, times = self.forest_, self.unique_times_
-        _ = forest.steps  # made once, before threads ask for it
-        table = np.empty((len(X), len(times)))
-        self._by_blocks(lambda block: forest.curves(X[block], hazard=hazard), table, n_cells=len(times) + 1)
+        table = self._read_curves(X, shape=times.shape, hazard=hazard)
         if return_array:
             return table
         functions = np.empty(len(X), dtype=object)
@@ -496,11 +510,12 @@ class BaseSurvivalForest(SurvivalModel):
         self._recipe(self.n_features_in_)
 
 
-def _area(curves: np.ndarray, times: np.ndarray, horizon: float) -> np.ndarray:
-    """Return the area under step functions of value 1 at first, from 0 to `horizon`."""
+def _areas(curves: np.ndarray, times: np.ndarray, horizon: float) -> np.ndarray:
+    """Return the areas under step functions of value 1 at first, from 0 to `horizon`."""
     edges = np.minimum(np.concatenate(([0.0], times, [max(horizon, times[-1])])), horizon)
-    widths = np.diff(edges)
-    return widths[0] + curves @ widths[1:]
+    areas = np.empty(len(curves))
+    fill_areas(curves, np.diff(edges), areas)
+    return areas
 
 
 def _fingerprint(rows: TrainingRows) -> str:

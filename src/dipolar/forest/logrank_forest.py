@@ -25,7 +25,9 @@ class LogRankSurvivalForest(BaseSurvivalForest):
         How many covariates are tried in each node; None tries all. Covariates that are constant in a node do not count,
         and more are drawn while none of them has an admissible cut.
     bootstrap : bool, default=True
-        Whether the sample of a tree is drawn with replacement.
+        Whether the sample of a tree is drawn with replacement. Rows are drawn among as many as the weights count: of a
+        row of weight 2 both may be in a sample, or one. What is left of a weight besides whole rows counts for the size
+        of samples with replacement, and is in a sample without replacement or not.
     max_samples : int, float or None, default=None
         Size of a sample: a number of rows, or a share of them. None draws as many as there are with replacement, and
         a share of 0.632 without.
@@ -93,6 +95,7 @@ class LogRankSurvivalForest(BaseSurvivalForest):
     """
 
     _allow_nan = True
+    _split_kinds = ("axis",)
 
     def __init__(
         self,

@@ -49,9 +49,8 @@ class OutOfBag:
         self.prepared = forest.prepare(X)
         self.unseen = [_unseen(planting, rows, number) for number in range(len(forest))]
         self.leaves = [tree.leaf_of_prepared(self.prepared[out]) for tree, out in zip(forest.trees, self.unseen)]
-        n_unseen = np.bincount(np.concatenate(self.unseen), minlength=len(X))
-        self._n_unseen = n_unseen
-        self._judged = (n_unseen > 0) & (weight > 0)
+        self._n_unseen = sum(np.bincount(out, minlength=len(X)) for out in self.unseen)
+        self._judged = (self._n_unseen > 0) & (weight > 0)
 
     @cached_property
     def times(self) -> np.ndarray:

@@ -10,9 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 from joblib import delayed, effective_n_jobs
 
-from dipolar.forest.drawing import draw_rows, tree_generator
+from dipolar.forest.drawing import tree_generator
 from dipolar.forest.growing import Finder, grow_by_levels
 from dipolar.parallel import run_tasks
+from dipolar.resampling import draw_with_replacement, draw_without_replacement
 from dipolar.rows import TrainingRows
 from dipolar.survival import Survival
 from dipolar.tree.record import Tree
@@ -56,7 +57,8 @@ class Planting:
     def sample(self, weight: np.ndarray, number: int) -> tuple[np.ndarray, np.random.Generator]:
         """Return how often each row is in the sample of a tree, and the generator of whatever else it draws."""
         rng = tree_generator(self.seed, number)
-        return draw_rows(weight, self.share, self.bootstrap, rng), rng
+        draw = draw_with_replacement if self.bootstrap else draw_without_replacement
+        return draw(weight, self.share, rng), rng
 
 
 def plant(

@@ -212,7 +212,7 @@ class DipoleSVM(BaseEstimator):
         check_svm(self)
         X, survival, weight = check_fit_data(self, X, y, sample_weight, drop_unseen=False)
         is_square = self._is_precomputed()
-        rows = arrange_rows(X, survival, weight, merge=not is_square, events_first=self.cutoff_rule == "text")
+        rows = arrange_rows(X, survival, weight, events_first=self.cutoff_rule == "text")
         if is_square:
             require_square(X)
             rows = replace(rows, X=rows.X[:, rows.first])

@@ -99,6 +99,8 @@ class DipoleSurvivalTree(BaseSurvivalTree):
     4
     """
 
+    _split_kinds = ("surface",)
+
     def __init__(
         self,
         svm=None,

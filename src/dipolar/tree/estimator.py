@@ -76,16 +76,17 @@ class BaseSurvivalTree(SurvivalModel):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         report = Reporter(self.verbose)
 
-        growing, held_out = rule.hold_out(len(X), rng)
+        growing, held_out = rule.hold_out(weight, rng)
         splitter = self._make_splitter(X.shape[1])
-        seen = X[growing], survival.take(growing), weight[growing]
+        # A slice, so that nothing is copied when all rows grow the tree.
+        grows = np.flatnonzero(growing) if held_out.any() else slice(None)
         with one_blas_thread():
-            grown = grow_tree(*seen, splitter, limits, rng, report.growing)
+            grown = grow_tree(X[grows], survival.take(grows), growing[grows], splitter, limits, rng, report.growing)
             grow = partial(self._grow_resample, limits)
             self.pruning_path_ = rule.judge(grown, grow, X, survival, weight, held_out, rng, report.resampling)
         self._warn_about(splitter)
 
-        self.grown_ = grown.refill(X, survival, weight) if len(held_out) else grown
+        self.grown_ = grown.refill(X, survival, weight) if held_out.any() else grown
         self.unique_times_ = np.unique(survival.time)
         self.event_times_ = np.unique(survival.time[survival.event])
         self._take_member(rule.choose(self.pruning_path_))

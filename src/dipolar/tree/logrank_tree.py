@@ -57,8 +57,8 @@ class LogRankSurvivalTree(BaseSurvivalTree):
     n_bootstraps : int, default=25
         Number of resamples of the bootstrap rule.
     validation_fraction : float, default=0.3
-        Share of rows, whatever their weights, that the validation rule holds out. The leaves are estimated
-        from all rows afterwards.
+        Share of rows, counted by their weights, that the validation rule holds out: of a row of weight 2 one
+        may be held out and the other not. The leaves are estimated from all rows afterwards.
     n_jobs : int, default=None
         Number of threads for the bootstrap rule. The tree does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -109,6 +109,7 @@ class LogRankSurvivalTree(BaseSurvivalTree):
     """
 
     _allow_nan = True
+    _split_kinds = ("axis",)
 
     def __init__(
         self,

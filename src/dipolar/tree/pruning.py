@@ -30,6 +30,7 @@ from dipolar._core.pruning import cut_weakest_links
 from dipolar.curves import ROUNDING_OF_SUMS
 from dipolar.parallel import run_tasks
 from dipolar.records import Record, index, reals, wholes
+from dipolar.resampling import draw_with_replacement, draw_without_replacement
 from dipolar.survival import Survival
 from dipolar.tree.record import Tree
 
@@ -110,19 +111,17 @@ class PruningRule:
     validation_fraction: float = 0.3
     n_jobs: int | None = None
 
-    def hold_out(self, n_samples: int, rng: np.random.Generator) -> tuple[np.ndarray | slice, np.ndarray]:
-        """Return the rows that grow the tree and those that only judge it."""
+    def hold_out(self, weight: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Return with which weight each row grows the tree, and with which it only judges it."""
         if self.kind != "validation":
-            # A slice, so that nothing is copied when all rows grow the tree.
-            return slice(None), np.empty(0, dtype=np.int64)
-        n_held = round(self.validation_fraction * n_samples)
-        if not 0 < n_held < n_samples:
+            return weight, np.zeros(len(weight))
+        held = draw_without_replacement(weight, self.validation_fraction, rng)
+        if (held == weight).all():
             raise ValueError(
-                f"validation_fraction={self.validation_fraction} of {n_samples} rows leaves none to grow or "
-                "none to validate. Use more rows, or another pruning rule such as pruning='fixed'."
+                f"validation_fraction={self.validation_fraction} of {weight.sum():g} rows leaves none to grow the "
+                "tree. Use more rows, or another pruning rule such as pruning='fixed'."
             )
-        shuffled = rng.permutation(n_samples)
-        return np.sort(shuffled[n_held:]), np.sort(shuffled[:n_held])
+        return weight - held, held
 
     def judge(
         self,
@@ -135,10 +134,14 @@ class PruningRule:
         rng: np.random.Generator,
         progress: Callable[[int, int], None] | None = None,
     ) -> PruningPath:
-        """Return the path of a grown tree, with honest statistics where the rule needs them."""
+        """Return the path of a grown tree, with honest statistics where the rule needs them.
+
+        `held_out` is the weight with which rows judge under the validation rule.
+        """
         path = pruning_path(grown)
         if self.kind == "validation":
-            on_held_out = split_statistics(grown, X[held_out], survival.take(held_out), weight[held_out])
+            rows = np.flatnonzero(held_out)
+            on_held_out = split_statistics(grown, X[rows], survival.take(rows), held_out[rows])
             return path.with_honest(path.totals(on_held_out))
         if self.kind == "bootstrap":
             honest = bootstrap_statistics(
@@ -240,21 +243,9 @@ def _optimism(
     alphas: np.ndarray,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    counts = _resample(weight, rng)
+    counts = draw_with_replacement(weight, 1.0, rng)
     rows = np.flatnonzero(counts)
     tree = grow(X[rows], survival.take(rows), counts[rows], rng)
     path = pruning_path(tree)
     gap = path.totals(tree.logrank) - path.totals(split_statistics(tree, X, survival, weight))
     return gap[[path.member_at(alpha) for alpha in alphas]]
-
-
-def _resample(weight: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw as many rows as the weights count, with replacement; return how often each was drawn.
-
-    Positions are drawn along the cumulated weights, so that a row of weight 2 is drawn like the same row
-    twice.
-    """
-    edges = np.cumsum(weight)
-    n_draws = max(1, round(edges[-1]))
-    drawn = np.searchsorted(edges, rng.random(n_draws) * edges[-1], side="right")
-    return np.bincount(np.minimum(drawn, len(weight) - 1), minlength=len(weight)).astype(np.float64)
