@@ -6,12 +6,14 @@ from importlib import import_module
 # line can answer Ctrl-C before numba and scikit-learn are there.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dipolar.forests import DipoleSurvivalForest, LogRankSurvivalForest
-    from dipolar.model_selection import DipoleSurvivalTreeCV
+    from dipolar.forest.dipole_forest import DipoleSurvivalForest
+    from dipolar.forest.logrank_forest import LogRankSurvivalForest
+    from dipolar.model_selection import SurvivalTreeCV
     from dipolar.survival import survival_outcome
-    from dipolar.svm import DipoleSVM
+    from dipolar.node_svm.svm import DipoleSVM
     from dipolar.tree.persistence import ModelFileError
-    from dipolar.trees import DipoleSurvivalTree, LogRankSurvivalTree
+    from dipolar.tree.dipole_tree import DipoleSurvivalTree
+    from dipolar.tree.logrank_tree import LogRankSurvivalTree
 
 __version__ = "0.1.0"
 
@@ -19,7 +21,7 @@ __all__ = [
     "DipoleSVM",
     "DipoleSurvivalForest",
     "DipoleSurvivalTree",
-    "DipoleSurvivalTreeCV",
+    "SurvivalTreeCV",
     "LogRankSurvivalForest",
     "LogRankSurvivalTree",
     "ModelFileError",
@@ -27,12 +29,12 @@ __all__ = [
 ]
 
 _HOME = {
-    "DipoleSVM": "svm",
-    "DipoleSurvivalForest": "forests",
-    "DipoleSurvivalTree": "trees",
-    "DipoleSurvivalTreeCV": "model_selection",
-    "LogRankSurvivalForest": "forests",
-    "LogRankSurvivalTree": "trees",
+    "DipoleSVM": "node_svm.svm",
+    "DipoleSurvivalForest": "forest.dipole_forest",
+    "DipoleSurvivalTree": "tree.dipole_tree",
+    "SurvivalTreeCV": "model_selection",
+    "LogRankSurvivalForest": "forest.logrank_forest",
+    "LogRankSurvivalTree": "tree.logrank_tree",
     "ModelFileError": "tree.persistence",
     "survival_outcome": "survival",
 }

@@ -7,11 +7,7 @@ files and exports hold, and the JavaScript that computes it in a web page. `@reg
 from __future__ import annotations
 
 from collections import Counter
-<<<<<<< HEAD
-from collections.abc import Callable
-=======
 from collections.abc import Callable, Iterator, Mapping
->>>>>>> page
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from itertools import combinations_with_replacement
@@ -109,17 +105,8 @@ class Kernel:
         """Return explicit features whose inner products are the kernel, up to an added constant."""
         raise NotImplementedError
 
-<<<<<<< HEAD
-    def plain(self) -> dict[str, Any]:
-        """Return name and numbers as plain data; a user's own function has no numbers."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        numbers = {name: value for name, value in values.items() if isinstance(value, int | float)}
-        return {"name": type(self).__name__, "parameters": numbers}
-
-=======
     def monomials(self, n_columns: int) -> list[tuple[Monomial, float]] | None:
         """Return monomials m and weights w with k(u, v) = sum of w m(u) m(v); None for no polynomial, or a huge one.
->>>>>>> page
 
         Where there are explicit features, each is one of these monomials times the square root of its weight, in this
         order; the constant is none of them.

@@ -1,4 +1,4 @@
-"""`DipoleSurvivalTreeCV`: a dipole tree that tunes itself by cross-validation."""
+"""`SurvivalTreeCV`: a survival tree of either kind that tunes itself by cross-validation."""
 
 from __future__ import annotations
 
@@ -11,48 +11,40 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from joblib import delayed
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, FitFailedWarning, UndefinedMetricWarning
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from dipolar.metrics.scorers import SurvivalScorer, get_scorer
+from dipolar.node_svm.svm import DipoleSVM
 from dipolar.parallel import run_tasks
 from dipolar.parameters import check_number
 from dipolar.resampling import deal_out
 from dipolar.rows import TrainingRows, arrange_rows
 from dipolar.survival import Survival, survival_outcome
-from dipolar.tree.dipole_splitter import RootMemory
+from dipolar.tree.dipole_tree import DipoleSurvivalTree
+from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.progress import Reporter
-from dipolar.trees import DipoleSurvivalTree
+from dipolar.tree.survival_model import SurvivalModel
 from dipolar.validation import check_fit_data
 
-__all__ = ["DipoleSurvivalTreeCV"]
+__all__ = ["SurvivalTreeCV"]
 
-# log(kappa) from a surface that is nearly flat to one that follows every dipole.
-DEFAULT_ETA = (-6.0, -4.0, -2.0, 0.0)
-LARGEST_ETA = 46.0
-
-# What a tree is grown with unless the user says otherwise: see `estimator`. At full price the pure dipoles can pin a
-# surface to a gap in the data that has nothing to do with survival, such as the one between two towns; a tenth of it
-# leaves the direction to the mixed dipoles, and still says where along it to cut.
-DEFAULT_TREE = {
-    "standardize": True,
-    "dipole_scope": "node",
-    "pure_weight": 0.1,
-    "min_samples_split": 6,
-    "min_samples_leaf": 3,
-    "max_rank": 64,
+# What is tuned besides the depth, by the kind of tree.
+DEFAULT_GRIDS: dict[str, dict[str, Sequence[Any]]] = {
+    "DipoleSurvivalTree": {"svm__kappa": (1.0, 10.0, 100.0, 1000.0), "min_samples_leaf": (10, 20)},
+    "LogRankSurvivalTree": {"min_samples_leaf": (5, 10, 20, 40)},
 }
 
-# What is tuned of that tree besides kappa and depth.
-DEFAULT_GRID = {"min_samples_leaf": (3, 15)}
+# Parameters on which trees get more flexible, for choosing between candidates that are as good.
+STIFFNESS = ("svm__kappa", "kappa")
 
 
 @dataclass(frozen=True)
 class _Fold:
-    """With which weight each row grows trees, and with which it judges them."""
+    """With which weight each row grows trees, and with which it scores them."""
 
     train: np.ndarray
     test: np.ndarray
@@ -67,33 +59,27 @@ class _Score:
     seconds: float
 
 
-class DipoleSurvivalTreeCV(BaseEstimator):
-    """A dipole survival tree whose kernel and kappa are chosen by cross-validation.
+class SurvivalTreeCV(SurvivalModel):
+    """A survival tree whose size and other parameters are chosen by cross-validation.
 
-    Every candidate is grown and pruned on each training fold and scored on the test fold; the candidate with the best
-    mean score is fitted to all rows.
+    Every candidate is grown and pruned on each training fold and scored on the test fold; the chosen one is fitted to
+    all rows. A tree of a single leaf is always among the candidates where depths are tuned.
 
     Parameters
     ----------
-    kernel : str, callable or sequence of them, default="linear"
-        The kernels to choose from, such as ``("linear", "quadratic", "rbf")``. More candidates are not always better:
-        on a few hundred rows the luck of the best of them costs more than another kernel brings.
-    eta : sequence of float, default=None
-        The values of log(kappa) to choose from; None is -6, -4, -2, 0. (The paper's grid is -4 to 4 by 0.5. By its
-        concordance the best value often lies at the lower end of that, or below.)
-    max_depth : "auto", sequence of int or None, default="auto"
-        The depths to choose from. "auto" is 1 up to half of log2(n), rounded, so that the largest trees have about
-        sqrt(n) leaves; n counts rows by their weights. Trees are grown once to the largest and cut back, so more
-        depths cost next to nothing. None leaves the depth to `estimator`.
+    estimator : DipoleSurvivalTree or LogRankSurvivalTree, default=None
+        The tree that candidates are copies of; None is a :class:`~dipolar.DipoleSurvivalTree`. To tune with pruning
+        inside each fold, pass a tree that prunes.
     param_grid : dict, default=None
-        Further parameters of :class:`~dipolar.DipoleSurvivalTree` to choose, each with the list of its values, such as
-        ``{"min_samples_leaf": [5, 20], "mixed_quantile": [0.6, 0.75]}``. None, if `estimator` is None as well, is
-        ``{"min_samples_leaf": [3, 15]}``; otherwise nothing.
-    estimator : DipoleSurvivalTree, default=None
-        The tree that candidates are copies of. None is a tree with standardised covariates, dipoles of each node's own
-        time gaps, pure dipoles at a tenth of the price of mixed ones, at least 6 rows to split, kernels of rank 64 at
-        most, and no pruning: the depth is tuned instead. To tune with pruning inside each fold, pass a tree that
-        prunes.
+        The parameters of the tree to choose, each with the list of its values, such as
+        ``{"svm__kappa": [10, 100], "svm__kernel": ["linear", "rbf"]}``. None tunes kappa and the size of leaves of a
+        dipole tree, ``{"svm__kappa": [1, 10, 100, 1000], "min_samples_leaf": [10, 20]}``, and the size of leaves of a
+        log-rank tree, ``{"min_samples_leaf": [5, 10, 20, 40]}``. More candidates are not always better: on a few
+        hundred rows the luck of the best of them costs more than another kernel brings.
+    max_depth : "auto", sequence of int or None, default="auto"
+        The depths to choose from. "auto" is 0, a single leaf, up to half of log2(n), rounded, so that the largest trees
+        have about sqrt(n) leaves; n counts rows by their weights. Trees are grown once to the largest and cut back, so
+        more depths cost next to nothing. None leaves the depth to the tree.
     cv : int, splitter or iterable, default=5
         Folds. A number means so many folds, drawn by `random_state` among as many rows as the weights count, with equal
         shares of events; None means 5. Folds of your own are numbers of the rows as they are given.
@@ -101,11 +87,11 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         Names of `dipolar.metrics.SCORER_NAMES`, or a function of (estimator, X, y); greater is better. All are
         reported; the first one chooses. "concordance" is Harrell's, "concordance_paper" the paper's, "neg_ibs" the
         integrated Brier score with its sign turned.
-    one_standard_error : bool, default=False
+    one_standard_error : bool, default=True
         Whether to take, instead of the best candidate, the smallest whose mean score is within one standard error of
-        it: fewest leaves on average, then the smallest kappa.
+        it: fewest leaves on average, then the smallest kappa. It returns a single leaf where there is little to learn.
     n_jobs : int, default=None
-        Number of workers over folds and kernels. The result does not depend on it.
+        Number of workers over folds and candidates. The result does not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of the folds and of the trees. All candidates meet the same folds and seeds.
     verbose : int, default=0
@@ -113,19 +99,19 @@ class DipoleSurvivalTreeCV(BaseEstimator):
 
     Attributes
     ----------
-    best_estimator_ : DipoleSurvivalTree
-        The chosen tree, fitted to all rows. Prediction, `score` and `save` are its own.
+    best_estimator_ : DipoleSurvivalTree or LogRankSurvivalTree
+        The chosen tree, fitted to all rows. All predictions are its own.
     best_params_ : dict
         Its tuned parameters.
-    best_kappa_, best_score_ : float
-        Its kappa, and its mean score over the folds.
+    best_score_ : float
+        Its mean score over the folds.
     best_index_ : int
         Its row in `cv_results_`.
     refit_time_ : float
         Seconds that fitting it to all rows took.
     cv_results_ : DataFrame
-        One row per candidate: its parameters, `eta`, mean, standard deviation (`std_test_...`) and single values of
-        each score, mean number of leaves and mean seconds to fit.
+        One row per candidate: its parameters, mean, standard deviation (`std_test_...`) and single values of each
+        score, mean number of leaves and mean seconds to fit. A saved model does not keep it.
     scorer_names_ : list of str
         The scores, the choosing one first.
 
@@ -136,40 +122,32 @@ class DipoleSurvivalTreeCV(BaseEstimator):
     defined on a fold (no comparable pair in it, say) is NaN there, with a warning, and so is the mean of the
     candidate, which is then not chosen. That no candidate is left is an error.
 
-    What depends on a fold alone (the cut-offs of its time gaps, the scale of its covariates, margin, width and factor
-    of the kernel at the root) is computed once for all values of kappa. Nothing else is carried from one kappa to the
-    next, so that the result is that of a grid search.
-
     Examples
     --------
-    >>> from dipolar import DipoleSurvivalTreeCV
+    >>> from dipolar import SurvivalTreeCV
     >>> from dipolar.datasets import load_remission
     >>> X, y = load_remission(return_X_y=True)
-    >>> tuned = DipoleSurvivalTreeCV(eta=[-2, 0, 2], max_depth=[1, 2], random_state=0).fit(X, y)
-    >>> len(tuned.cv_results_)  # 3 values of eta, 2 depths, 2 leaf sizes
-    12
+    >>> tuned = SurvivalTreeCV(param_grid={"svm__kappa": [10, 100]}, max_depth=[1, 2], random_state=0).fit(X, y)
+    >>> len(tuned.cv_results_)  # 2 values of kappa, 2 depths
+    4
     """
 
     def __init__(
         self,
-        *,
-        kernel="linear",
-        eta=None,
-        max_depth="auto",
-        param_grid=None,
         estimator=None,
+        *,
+        param_grid=None,
+        max_depth="auto",
         cv=5,
         scoring="concordance",
-        one_standard_error=False,
+        one_standard_error=True,
         n_jobs=None,
         random_state=None,
         verbose=0,
     ):
-        self.kernel = kernel
-        self.eta = eta
-        self.max_depth = max_depth
-        self.param_grid = param_grid
         self.estimator = estimator
+        self.param_grid = param_grid
+        self.max_depth = max_depth
         self.cv = cv
         self.scoring = scoring
         self.one_standard_error = one_standard_error
@@ -177,30 +155,37 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DipoleSurvivalTreeCV:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SurvivalTreeCV:
         """Choose a candidate by cross-validation and fit it to all rows.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Covariates; no missing values.
+            Covariates.
         y : survival outcome
             In any form that the trees take.
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts, when a tree is grown and when it is scored. A scorer of your own is not told: it
             meets every row as often as it is in the data.
+
+        Returns
+        -------
+        self
         """
-        checked, survival, weight = check_fit_data(self, X, y, sample_weight, drop_unseen=False)
+        template = self._template()
+        checked, survival, weight = check_fit_data(
+            self, X, y, sample_weight, allow_nan=template._allow_nan, drop_unseen=False
+        )
         rows = arrange_rows(checked, survival, weight)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        families, kappas, depths = self._families(), np.exp(self._eta()), self._depths(float(rows.weight.sum()))
+        families, depths = self._families(template), self._depths(float(rows.weight.sum()))
         scorers = self._scorers()
         folds = self._folds(rows, checked, survival, weight, seed)
 
-        template = self._template().set_params(random_state=seed)
-        paths = self._score_paths(template, families, kappas, depths, rows, folds, scorers)
+        template.set_params(random_state=seed)
+        paths = self._score_paths(template, families, depths, rows, folds, scorers)
         self.scorer_names_ = list(scorers)
-        self.cv_results_ = _tabulate(families, kappas, depths, paths, self.scorer_names_, len(folds))
+        self.cv_results_ = _tabulate(families, depths, paths, self.scorer_names_, len(folds))
         self._choose(families, depths)
         chosen = clone(template).set_params(**self.best_params_)
         outcome = survival_outcome(rows.survival.time, rows.survival.event)
@@ -215,21 +200,17 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         """Predict a risk with the chosen tree: the higher, the earlier."""
         return self._tree().predict(X)
 
-    def predict_survival_function(self, X: Any, return_array: bool = False) -> np.ndarray:
-        """Predict survival functions with the chosen tree."""
-        return self._tree().predict_survival_function(X, return_array)
+    def predict_quantile(self, X: Any, q: float = 0.5, unreached: str = "inf") -> np.ndarray:
+        """Predict quantiles with the chosen tree; see :meth:`DipoleSurvivalTree.predict_quantile`."""
+        return self._tree().predict_quantile(X, q, unreached)
 
-    def predict_cumulative_hazard_function(self, X: Any, return_array: bool = False) -> np.ndarray:
-        """Predict cumulative hazard functions with the chosen tree."""
-        return self._tree().predict_cumulative_hazard_function(X, return_array)
+    def predict_rmst(self, X: Any, horizon: float | None = None) -> np.ndarray:
+        """Predict restricted mean survival times with the chosen tree."""
+        return self._tree().predict_rmst(X, horizon)
 
-    def predict_median(self, X: Any, unreached: str = "inf") -> np.ndarray:
-        """Predict median survival times with the chosen tree."""
-        return self._tree().predict_median(X, unreached)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return Harrell's concordance index of the chosen tree."""
-        return self._tree().score(X, y, sample_weight)
+    def apply(self, X: Any) -> np.ndarray:
+        """Return the node number of the leaf of every row in the chosen tree."""
+        return self._tree().apply(X)
 
     @property
     def unique_times_(self) -> np.ndarray:
@@ -237,29 +218,41 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         return self._tree().unique_times_
 
     @property
+    def event_times_(self) -> np.ndarray:
+        """The distinct event times of the training data."""
+        return self._tree().event_times_
+
+    @property
     def n_leaves_(self) -> int:
         """Number of leaves of the chosen tree."""
         return self._tree().n_leaves_
 
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Share of each covariate in the log-rank statistics of the chosen tree."""
+        return self._tree().feature_importances_
+
+    def _curves(self, X: Any, times: np.ndarray | None, *, hazard: bool) -> np.ndarray:
+        return self._tree()._curves(X, times, hazard=hazard)
+
+    def _shown_tree(self) -> BaseSurvivalTree:
+        return self._tree()
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.positive_only = True
+        tags.input_tags.allow_nan = self._template()._allow_nan
         return tags
 
     # What is searched.
 
-    def _template(self) -> DipoleSurvivalTree:
-        return DipoleSurvivalTree(**DEFAULT_TREE) if self.estimator is None else clone(self.estimator)
-
-    def _eta(self) -> np.ndarray:
-        eta = np.asarray(DEFAULT_ETA if self.eta is None else self.eta, dtype=np.float64)
-        if eta.ndim != 1 or not len(eta) or not (np.abs(eta) <= LARGEST_ETA).all():
-            raise ValueError(
-                f"eta must be a list of values of log(kappa) between {-LARGEST_ETA:g} and {LARGEST_ETA:g}, got "
-                f"{self.eta!r}. The default is -6, -4, -2, 0."
-            )
-        return np.unique(eta)
+    def _template(self) -> BaseSurvivalTree:
+        """Return a tree that candidates are copies of, with a machine whose parameters can be set."""
+        if self.estimator is not None and not isinstance(self.estimator, BaseSurvivalTree):
+            raise ValueError(f"estimator must be a DipoleSurvivalTree or LogRankSurvivalTree, got {self.estimator!r}.")
+        template = DipoleSurvivalTree() if self.estimator is None else clone(self.estimator)
+        if isinstance(template, DipoleSurvivalTree) and template.svm is None:
+            template.set_params(svm=DipoleSVM())
+        return template
 
     def _depths(self, n_samples: float) -> Sequence[int | None]:
         if self.max_depth is None:
@@ -267,33 +260,30 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         if isinstance(self.max_depth, str):
             if self.max_depth != "auto":
                 raise ValueError(f'max_depth must be "auto", a list of depths or None, got {self.max_depth!r}.')
-            return list(range(1, max(1, round(np.log2(n_samples) / 2)) + 1))
+            return list(range(max(1, round(np.log2(n_samples) / 2)) + 1))
         depths = [self.max_depth] if isinstance(self.max_depth, int | np.integer) else list(self.max_depth)
         if not depths:
-            raise ValueError("max_depth must list at least one depth, got an empty list. None sets no limit.")
-        return sorted({int(check_number("max_depth", depth, low=1, whole=True)) for depth in depths})
+            raise ValueError("max_depth must list at least one depth, got an empty list. None leaves it to the tree.")
+        return sorted({int(check_number("max_depth", depth, low=0, whole=True)) for depth in depths})
 
-    def _families(self) -> list[dict[str, Any]]:
-        """All candidates but for their kappa."""
-        single = isinstance(self.kernel, str) or callable(self.kernel)
-        kernels = [self.kernel] if single else list(self.kernel)
-        if not kernels:
-            raise ValueError("kernel must name at least one kernel, got an empty list.")
-        default = DEFAULT_GRID if self.estimator is None else {}
-        grid = default if self.param_grid is None else self.param_grid
-        known = self._template().get_params()
+    def _families(self, template: BaseSurvivalTree) -> list[dict[str, Any]]:
+        """All candidates but for their depth."""
+        grid = DEFAULT_GRIDS[type(template).__name__] if self.param_grid is None else self.param_grid
+        known = template.get_params(deep=True)
         for name in grid:
-            if name not in known or name in ("kernel", "kappa", "max_depth"):
+            if name not in known:
                 raise ValueError(
-                    "param_grid must name parameters of DipoleSurvivalTree other than kernel, kappa and max_depth, got "
-                    f"{name!r}. Those three are tuned by kernel=, eta= and max_depth=."
+                    f"param_grid must name parameters of {type(template).__name__}, got {name!r}. Those of its machine "
+                    "begin with svm__, such as svm__kappa."
                 )
-        return [{"kernel": kernel, **others} for kernel in kernels for others in ParameterGrid(grid)]
+            if name == "max_depth" and self.max_depth is not None:
+                raise ValueError("param_grid must not name max_depth: it is tuned by max_depth= of SurvivalTreeCV.")
+        return list(ParameterGrid(grid))
 
     def _folds(
         self, rows: TrainingRows, X: np.ndarray, survival: Survival, weight: np.ndarray, seed: int
     ) -> list[_Fold]:
-        """Return with which weight each row grows and judges in every fold; X, survival and weight are as given."""
+        """Return with which weight each row grows and scores in every fold; X, survival and weight are as given."""
         if self.cv is None or isinstance(self.cv, int | np.integer):
             hint = "It is a number of folds."
             n_folds = int(check_number("cv", 5 if self.cv is None else self.cv, low=2, whole=True, hint=hint))
@@ -317,13 +307,13 @@ class DipoleSurvivalTreeCV(BaseEstimator):
 
     # The search.
 
-    def _score_paths(self, template, families, kappas, depths, rows, folds, scorers) -> list[list[_Score]]:
-        """Score every path in kappa: one list for each family and fold, in that order."""
+    def _score_paths(self, template, families, depths, rows, folds, scorers) -> list[list[_Score]]:
+        """Score every path in depth: one list for each family and fold, in that order."""
         report = Reporter(self.verbose)
         # Arrays are arguments of their own, so that joblib's Dask backend sends each of them once.
         shared = rows.X, survival_outcome(rows.survival.time, rows.survival.event), rows.n_given
         tasks = [
-            delayed(_score_path)(clone(template).set_params(**family), kappas, depths, *shared, fold, scorers)
+            delayed(_score_path)(clone(template).set_params(**family), depths, *shared, fold, scorers)
             for family in families
             for fold in folds
         ]
@@ -346,69 +336,76 @@ class DipoleSurvivalTreeCV(BaseEstimator):
             spread = table[f"std_test_{name}"][mean.idxmax()]
             n_folds = sum(column.startswith("split") and column.endswith(f"_{name}") for column in table)
             bar -= spread / np.sqrt(n_folds)
-        near = table[mean >= bar]
-        self.best_index_ = int(near.sort_values(["mean_n_leaves", "kappa"], kind="stable").index[0])
-        chosen = table.loc[self.best_index_]
-        self.best_kappa_ = float(chosen["kappa"])
-        family = families[self.best_index_ * len(families) // len(table)]
-        self.best_params_ = {**family, "kappa": self.best_kappa_}
-        if depths != [None]:
-            self.best_params_["max_depth"] = int(chosen["max_depth"])
-        self.best_score_ = float(mean[self.best_index_])
+        stiffness = [column for column in STIFFNESS if column in table]
+        good = table[mean >= bar].sort_values(["mean_n_leaves", *stiffness], kind="stable")
+        best = int(good.index[0])
+        family, depth = families[best // len(depths)], depths[best % len(depths)]
+        self.best_index_, self.best_score_ = best, float(mean[best])
+        self.best_params_ = family | ({} if depth is None else {"max_depth": depth})
 
     def _with_names(self, X: np.ndarray) -> Any:
-        """Give the checked covariates their names back, if they had any."""
         names = getattr(self, "feature_names_in_", None)
         return X if names is None else pd.DataFrame(X, columns=names)
 
-    def _tree(self) -> DipoleSurvivalTree:
+    def _tree(self) -> BaseSurvivalTree:
         check_is_fitted(self)
         return self.best_estimator_
 
+    # Files: that of the chosen tree, and what it was chosen by.
 
-def _score_path(tree, kappas, depths, X, y, n_given, fold, scorers) -> list[_Score]:
-    """Grow trees for each kappa on one fold and score them at each depth; what is common to them is done once."""
+    def _header(self) -> dict[str, Any]:
+        return {"tree": self._tree()._file_header()}
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return self._tree()._arrays()
+
+    def _restore(self, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        tree = header.get("tree")
+        if not isinstance(tree, dict):
+            raise ValueError("its header has no tree")
+        self.best_estimator_ = type(self._template())._from_file(tree, arrays)
+
+
+def _score_path(tree, depths, X, y, n_given, fold, scorers) -> list[_Score]:
+    """Grow a tree on one fold and score it at each depth."""
     train, test = np.flatnonzero(fold.train), np.flatnonzero(fold.test)
     weight = fold.test[test]
     # Scorers that are not told of weights meet rows as often as they were given.
     repeated = np.repeat(test, np.clip(np.rint(weight), 1, n_given[test]).astype(np.int64))
-    memory = RootMemory()
     path = []
-    for kappa in kappas:
-        with warnings.catch_warnings():
-            # Of single candidates neither says anything to the user: the chosen tree tells the first itself, and the
-            # second is what the rule for trees of one leaf is about.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
-            candidate = clone(tree).set_params(kappa=float(kappa))
-            for grown, seconds in _grow_depths(candidate, depths, memory, X[train], y[train], fold.train[train]):
-                scores = {
-                    name: _score(name, scorer, grown, X[test], y[test], sample_weight=weight)
-                    if isinstance(scorer, SurvivalScorer)
-                    else _score(name, scorer, grown, X[repeated], y[repeated])
-                    for name, scorer in scorers.items()
-                }
-                path.append(_Score(scores, grown.n_leaves_, seconds))
+    with warnings.catch_warnings():
+        # Of single candidates neither says anything to the user: the chosen tree tells the first itself, and the second
+        # is what the rule for trees of one leaf is about.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        for grown, seconds in _grow_depths(tree, depths, X[train], y[train], fold.train[train]):
+            scores = {
+                name: _score(name, scorer, grown, X[test], y[test], sample_weight=weight)
+                if isinstance(scorer, SurvivalScorer)
+                else _score(name, scorer, grown, X[repeated], y[repeated])
+                for name, scorer in scorers.items()
+            }
+            path.append(_Score(scores, grown.n_leaves_, seconds))
     return path
 
 
-def _grow_depths(tree, depths, memory, X, y, weight) -> Iterator[tuple[DipoleSurvivalTree, float]]:
+def _grow_depths(tree, depths, X, y, weight) -> Iterator[tuple[BaseSurvivalTree, float]]:
     """Yield a fitted tree for every depth with the seconds it took; one is enough where it can be cut back."""
     start = time.perf_counter()
     if depths == [None]:
-        yield clone(tree).remember(memory).fit(X, y, weight), time.perf_counter() - start
+        yield clone(tree).fit(X, y, weight), time.perf_counter() - start
     elif tree.pruning in (None, "fixed"):
-        deepest = clone(tree).set_params(max_depth=depths[-1]).remember(memory).fit(X, y, weight)
+        deepest = clone(tree).set_params(max_depth=depths[-1]).fit(X, y, weight)
         seconds = time.perf_counter() - start
         yield from ((deepest.cut_back(depth), seconds / len(depths)) for depth in depths)
     else:
         for depth in depths:
             start = time.perf_counter()
-            grown = clone(tree).set_params(max_depth=depth).remember(memory).fit(X, y, weight)
+            grown = clone(tree).set_params(max_depth=depth).fit(X, y, weight)
             yield grown, time.perf_counter() - start
 
 
-def _score(name: str, scorer: Any, tree: DipoleSurvivalTree, X: np.ndarray, y: np.ndarray, **weight: Any) -> float:
+def _score(name: str, scorer: Any, tree: BaseSurvivalTree, X: np.ndarray, y: np.ndarray, **weight: Any) -> float:
     """Score a fold; NaN with a warning where the score is not defined on it."""
     try:
         return float(scorer(tree, X, y, **weight))
@@ -421,7 +418,6 @@ def _score(name: str, scorer: Any, tree: DipoleSurvivalTree, X: np.ndarray, y: n
 
 def _tabulate(
     families: list[dict[str, Any]],
-    kappas: np.ndarray,
     depths: Sequence[int | None],
     paths: list[list[_Score]],
     names: list[str],
@@ -429,12 +425,11 @@ def _tabulate(
 ) -> pd.DataFrame:
     """One row per candidate; `paths` holds the folds of the first family first."""
     records = []
-    steps = [(kappa, depth) for kappa in kappas for depth in depths]
     for number, family in enumerate(families):
         of_family = paths[number * n_folds : (number + 1) * n_folds]
-        for step, (kappa, depth) in enumerate(steps):
+        for step, depth in enumerate(depths):
             cells = [path[step] for path in of_family]
-            record = {**family, "kappa": kappa, "eta": np.log(kappa)}
+            record: dict[str, Any] = dict(family)
             if depth is not None:
                 record["max_depth"] = depth
             for name in names:

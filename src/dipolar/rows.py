@@ -26,6 +26,11 @@ class TrainingRows:
         """How many of the given rows each of these is."""
         return np.bincount(self.number[self.number >= 0], minlength=len(self.weight))
 
+    def take(self, chosen: np.ndarray, weight: np.ndarray) -> TrainingRows:
+        """Return some of these rows, by their numbers, with other weights of all rows; `number` is not kept."""
+        none = np.empty(0, np.int64)
+        return TrainingRows(self.X[chosen], self.survival.take(chosen), weight[chosen], self.first[chosen], none)
+
     def weigh(self, weight: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """Return what each of these rows weighs among some of the given rows, chosen by numbers or by a mask."""
         chosen = np.arange(len(weight))[chosen]

@@ -18,7 +18,7 @@ from dipolar._core.ensemble import fill_areas
 from dipolar.curves import StepFunction, tabulate
 from dipolar.forest.importance import KINDS, importances
 from dipolar.forest.out_of_bag import SCORINGS, OutOfBag
-from dipolar.forest.planting import Planting, Recipe, plant
+from dipolar.forest.planting import Planting, plant
 from dipolar.forest.record import Forest
 from dipolar.forest.summary import ForestSummary, best_summary, default_trees
 from dipolar.parallel import run_tasks
@@ -29,7 +29,8 @@ from dipolar.survival import Survival, check_outcome, survival_outcome
 from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.progress import Reporter
 from dipolar.tree.pruning import pruning_path
-from dipolar.tree.splitter import GrowthLimits
+from dipolar.tree.growing import Splitter
+from dipolar.tree.limits import GrowthLimits
 from dipolar.tree.survival_model import SurvivalModel
 from dipolar.validation import check_fit_data, check_sample_weight
 
@@ -53,7 +54,7 @@ UNREACHED = ("inf", "nan", "largest", "restricted_mean")
 class BaseSurvivalForest(SurvivalModel):
     """What all survival forests share.
 
-    A subclass declares its parameters, names those below as well, and says how splits are found (`_recipe`).
+    A subclass declares its parameters, names those below as well, and says how splits are found (`_splitter`).
     """
 
     # What subclasses set in their constructors, besides the growth limits.
@@ -88,7 +89,7 @@ class BaseSurvivalForest(SurvivalModel):
         self
         """
         X, survival, weight = check_fit_data(self, X, y, sample_weight, allow_nan=self._allow_nan, drop_unseen=False)
-        rows = arrange_rows(X, survival, weight)
+        rows = self._arrange(X, survival, weight)
         kept = self._kept_trees(rows)
         planting = self._planting(rows)
         numbers = range(len(kept), self._n_trees(len(kept)))
@@ -328,7 +329,7 @@ class BaseSurvivalForest(SurvivalModel):
 
     # What a subclass provides.
 
-    def _recipe(self, n_features: int) -> Recipe:
+    def _splitter(self, n_features: int) -> Splitter:
         """Return how splits are found."""
         raise NotImplementedError
 
@@ -364,9 +365,14 @@ class BaseSurvivalForest(SurvivalModel):
         self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
         return ()
 
+    def _arrange(self, X: np.ndarray, survival: Survival, weight: np.ndarray) -> TrainingRows:
+        splitter = self._splitter(X.shape[1])
+        splitter.check()
+        return arrange_rows(X, survival, weight, events_first=splitter.events_first)
+
     def _planting(self, rows: TrainingRows) -> Planting:
-        recipe = self._recipe(rows.X.shape[1])
-        return Planting(recipe, GrowthLimits.of(self), self.seed_, bool(self.bootstrap), self._share(rows.weight.sum()))
+        splitter = self._splitter(rows.X.shape[1])
+        return Planting(splitter, GrowthLimits.of(self), self.seed_, bool(self.bootstrap), self._share(rows.weight.sum()))
 
     def _share(self, n_samples: float) -> float:
         """Return the size of a sample as a share of the rows."""
@@ -420,7 +426,7 @@ class BaseSurvivalForest(SurvivalModel):
         survival = check_outcome(y)
         check_consistent_length(X, survival.time)
         weight = check_sample_weight(sample_weight, len(X))
-        rows = arrange_rows(X, survival, weight)
+        rows = self._arrange(X, survival, weight)
         if _fingerprint(rows) != self.fingerprint_:
             raise ValueError(
                 "X, y and sample_weight must be what the forest was fitted to, and they differ from it. For other rows "
@@ -507,7 +513,7 @@ class BaseSurvivalForest(SurvivalModel):
         super()._check_parameters()
         GrowthLimits.of(self)
         self._n_trees(0)
-        self._recipe(self.n_features_in_)
+        self._splitter(self.n_features_in_).check()
 
 
 def _areas(curves: np.ndarray, times: np.ndarray, horizon: float) -> np.ndarray:

@@ -5,50 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from joblib import delayed, effective_n_jobs
 
 from dipolar.forest.drawing import tree_generator
-from dipolar.forest.growing import Finder, grow_by_levels
 from dipolar.parallel import run_tasks
 from dipolar.resampling import draw_with_replacement, draw_without_replacement
 from dipolar.rows import TrainingRows
 from dipolar.survival import Survival
+from dipolar.tree.growing import Splitter, grow_tree
+from dipolar.tree.limits import GrowthLimits
 from dipolar.tree.record import Tree
-from dipolar.tree.splitter import GrowthLimits
 
-__all__ = ["Planting", "Recipe", "plant"]
+__all__ = ["Planting", "plant"]
 
 # Each worker gets its trees in so many parts: few enough to cost little, many enough that none is late.
 PARTS_PER_WORKER = 4
-
-
-class Recipe(Protocol):
-    """How the splits of a forest are found; small, and sent to every worker."""
-
-    def prepare(self, X: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return the arrays that all trees share; they are sent to every worker once."""
-        ...
-
-    def finder(
-        self,
-        survival: Survival,
-        weight: np.ndarray,
-        limits: GrowthLimits,
-        rng: np.random.Generator,
-        *prepared: np.ndarray,
-    ) -> Finder:
-        """Return the finder of the tree of one sample."""
-        ...
 
 
 @dataclass(frozen=True)
 class Planting:
     """All that decides what a forest becomes, besides its rows."""
 
-    recipe: Recipe
+    splitter: Splitter
     limits: GrowthLimits
     seed: int
     bootstrap: bool
@@ -69,7 +50,7 @@ def plant(
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[list[Tree], int]:
     """Grow the trees with these numbers; return them in order, and in how many nodes a problem was not solved."""
-    prepared = planting.recipe.prepare(rows.X, rows.weight)
+    prepared = planting.splitter.prepare(rows, np.random.default_rng(planting.seed))
     shared = rows.survival.time, rows.survival.event, rows.weight, *prepared
     # Arrays are arguments of their own, so that joblib's Dask backend sends each of them once.
     tasks = [delayed(_grow_part)(planting, part, *shared) for part in _parts(numbers, n_jobs)]
@@ -102,7 +83,7 @@ def _grow_part(
     trees, n_unconverged = [], 0
     for number in numbers:
         counts, rng = planting.sample(weight, number)
-        finder = planting.recipe.finder(survival, counts, planting.limits, rng, *prepared)
-        trees.append(grow_by_levels(finder, survival, counts, planting.limits))
+        finder = planting.splitter.finder(survival, counts, planting.limits, rng, *prepared)
+        trees.append(grow_tree(finder, survival, counts, planting.limits))
         n_unconverged += finder.n_unconverged
     return trees, n_unconverged

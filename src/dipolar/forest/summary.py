@@ -21,7 +21,9 @@ from sklearn.model_selection import KFold
 from dipolar.survival import Survival, survival_outcome
 from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.pruning import pruning_path, split_statistics
-from dipolar.trees import DipoleSurvivalTree, LogRankSurvivalTree
+from dipolar.node_svm.svm import DipoleSVM
+from dipolar.tree.dipole_tree import DipoleSurvivalTree
+from dipolar.tree.logrank_tree import LogRankSurvivalTree
 
 __all__ = ["ForestSummary", "best_summary", "default_trees", "relabel"]
 
@@ -32,7 +34,7 @@ SMALLEST_LEAF = 0.025
 CRITERIA = ("logrank", "gehan", "exponential")
 
 # Weights of the dipole loss that are tried, from stiff to flexible.
-KAPPAS = (1e-6, 1e-3)
+KAPPAS = (1.0, 100.0)
 
 # Outcomes that a row is given in place of its own, at even quantiles of its predicted survival curve.
 N_OUTCOMES = 5
@@ -64,10 +66,9 @@ def default_trees(n_samples: int, max_leaf_nodes: int, seed: int) -> list[BaseSu
         "min_samples_leaf": max(1, round(SMALLEST_LEAF * n_samples)),
         "random_state": seed,
     }
-    oblique = {"kernel": "linear", "standardize": True, "dipole_scope": "node", "threshold": "logrank"}
     return [
         *(LogRankSurvivalTree(criterion=criterion, **limits) for criterion in CRITERIA),
-        *(DipoleSurvivalTree(kappa=kappa, **oblique, **limits) for kappa in KAPPAS),
+        *(DipoleSurvivalTree(DipoleSVM(kappa=kappa, cut="logrank"), max_depth=None, **limits) for kappa in KAPPAS),
     ]
 
 
@@ -179,6 +180,6 @@ def _leaf_means(leaf: np.ndarray, curves: np.ndarray, weight: np.ndarray, n_node
 
 def _short_name(tree: BaseSurvivalTree) -> str:
     if isinstance(tree, DipoleSurvivalTree):
-        return f"DipoleSurvivalTree(kernel={tree.kernel!r}, kappa={tree.kappa:g})"
+        return f"DipoleSurvivalTree({tree.svm!r})"
     criterion = getattr(tree, "criterion", None)
     return f"{type(tree).__name__}({'' if criterion is None else f'criterion={criterion!r}'})"

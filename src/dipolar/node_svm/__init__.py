@@ -1,1 +1,1 @@
-"""The problem that splits one node: its solvers, the re-orientation loop around them, the surface they find."""
+"""The problem that splits one node: its solvers, the search around them, the surface they find, `DipoleSVM`."""

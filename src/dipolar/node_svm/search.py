@@ -93,7 +93,7 @@ def settle(
     table = np.ascontiguousarray(features.T)
     rules = rules if scores is None else rules._replace(init=GIVEN)
     start = np.zeros(len(weight)) if scores is None else scores
-    args = survival.time, survival.event, weight, table, X, cuts, rules
+    args = survival.time, survival.event, weight, table, np.ascontiguousarray(X), cuts, rules
     if solver == "interior_point" and not suits_blas(*features.shape):
         found = _settle_compiled(args, start.copy())
         if found.status is not SplitStatus.UNCONVERGED:

@@ -38,7 +38,7 @@ from dipolar.plotting.style import (
 )
 from dipolar.plotting.text_fit import Ruler
 from dipolar.survival import Survival, check_outcome
-from dipolar.svm import DipoleSVM
+from dipolar.node_svm.svm import DipoleSVM
 from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.export import covariate_names
 

@@ -131,16 +131,8 @@ def report_data(
         "title": _text(f"{type(tree).__name__}, {tree.n_leaves_} leaves" if title is None else title),
         "version": version("dipolar"),
         "time_unit": None if time_unit is None else _text(time_unit),
-<<<<<<< HEAD
-        "names": [_text(name) for name in covariate_names(tree)],
-        "tree": describe_tree(tree.grown_, tree.pruning_path_),
-        "event_times": numbers(tree.event_times_),  # a tree of a forest has not seen all of them
-        "last_time": float(tree.unique_times_[-1]),
-        "splits": describe_splits(tree.grown_, tree.n_features_in_),
-=======
         "tree": describe_grown_tree(tree, [_text(name) for name in covariate_names(tree)], predict_form),
         "kernel_word": kernel_word(tree.grown_.splits),
->>>>>>> page
         "allow_missing": bool(tree._allow_nan),
         "form": bool(predict_form),
         "path": describe_path(tree.pruning_path_),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import os
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +20,11 @@ from dipolar.rows import arrange_rows
 from dipolar.survival import Survival
 from dipolar.threads import one_blas_thread
 from dipolar.tree.frame import node_frame
-from dipolar.tree.growing import grow_tree
+from dipolar.tree.growing import Finder, Splitter, grow_on
+from dipolar.tree.limits import GrowthLimits
 from dipolar.tree.progress import Reporter
 from dipolar.tree.pruning import PRUNING_RULES, PruningPath, PruningRule, pruning_path
 from dipolar.tree.record import SeenTimes, Tree
-from dipolar.tree.splitter import GrowthLimits, Splitter
 from dipolar.tree.survival_model import SurvivalModel
 from dipolar.validation import check_fit_data
 
@@ -35,7 +34,7 @@ __all__ = ["BaseSurvivalTree"]
 class BaseSurvivalTree(SurvivalModel):
     """What all survival trees share: growth limits, pruning, prediction, saving.
 
-    A subclass declares its parameters, names those below as well, and makes the splitter (`_make_splitter`).
+    A subclass declares its parameters, names those below as well, and says how nodes are split (`_splitter`).
     """
 
     # What subclasses set in their constructors.
@@ -69,26 +68,21 @@ class BaseSurvivalTree(SurvivalModel):
         -------
         self
         """
-        X, survival, weight = check_fit_data(self, X, y, sample_weight, allow_nan=self._allow_nan)
-        rows = arrange_rows(X, survival, weight)
-        X, survival, weight = rows.X, rows.survival, rows.weight
-        limits, rule = GrowthLimits.of(self), self._pruning_rule()
+        X, survival, weight = check_fit_data(self, X, y, sample_weight, allow_nan=self._allow_nan, drop_unseen=False)
+        splitter, limits, rule = self._splitter(X.shape[1]), GrowthLimits.of(self), self._pruning_rule()
+        splitter.check()
+        rows = arrange_rows(X, survival, weight, events_first=splitter.events_first)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         report = Reporter(self.verbose)
 
-        growing, held_out = rule.hold_out(weight, rng)
-        splitter = self._make_splitter(X.shape[1])
-        # A slice, so that nothing is copied when all rows grow the tree.
-        grows = np.flatnonzero(growing) if held_out.any() else slice(None)
+        growing, held_out = rule.hold_out(rows.weight, rng)
+        # Nothing is copied when all rows grow the tree.
+        seen = rows.take(np.flatnonzero(growing), growing) if held_out.any() else rows
         with one_blas_thread():
-            grown = grow_tree(X[grows], survival.take(grows), growing[grows], splitter, limits, rng, report.growing)
-            grow = partial(self._grow_resample, limits)
-            self.pruning_path_ = rule.judge(grown, grow, X, survival, weight, held_out, rng, report.resampling)
-        self._warn_about(splitter)
-
-        self.grown_ = grown.refill(X, survival, weight) if held_out.any() else grown
-        self.unique_times_ = np.unique(survival.time)
-        self.event_times_ = np.unique(survival.time[survival.event])
+            grown, finder = grow_on(seen, splitter, limits, rng, report.growing)
+            self.pruning_path_ = rule.assess(grown, splitter, limits, rows, held_out, rng, report.resampling)
+        self._warn_about(finder)
+        self._keep(grown.refill(rows.X, rows.survival, rows.weight) if held_out.any() else grown, rows.survival)
         self._take_member(rule.choose(self.pruning_path_))
         return self
 
@@ -280,12 +274,12 @@ class BaseSurvivalTree(SurvivalModel):
 
     # What a subclass provides.
 
-    def _make_splitter(self, n_features: int) -> Splitter:
-        """Return a splitter with this estimator's settings."""
+    def _splitter(self, n_features: int) -> Splitter:
+        """Return how nodes are split, by this estimator's parameters."""
         raise NotImplementedError
 
-    def _warn_about(self, splitter: Splitter) -> None:
-        """Turn what the splitter counted while growing into at most one warning."""
+    def _warn_about(self, finder: Finder) -> None:
+        """Turn what the finder counted while growing into at most one warning."""
 
     # Fitting.
 
@@ -300,15 +294,11 @@ class BaseSurvivalTree(SurvivalModel):
             self.n_jobs,
         )
 
-    def _grow_resample(
-        self,
-        limits: GrowthLimits,
-        X: np.ndarray,
-        survival: Survival,
-        weight: np.ndarray,
-        rng: np.random.Generator,
-    ) -> Tree:
-        return grow_tree(X, survival, weight, self._make_splitter(X.shape[1]), limits, rng)
+    def _keep(self, grown: Tree, survival: Survival) -> None:
+        """Assign the whole tree and the times of its rows."""
+        self.grown_ = grown
+        self.unique_times_ = np.unique(survival.time)
+        self.event_times_ = np.unique(survival.time[survival.event])
 
     def _take_member(self, member: int) -> None:
         """Make a member of the pruning path the tree that predicts."""
@@ -363,4 +353,4 @@ class BaseSurvivalTree(SurvivalModel):
         super()._check_parameters()
         GrowthLimits.of(self)
         self._pruning_rule()
-        self._make_splitter(self.n_features_in_)
+        self._splitter(self.n_features_in_).check()

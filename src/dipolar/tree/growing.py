@@ -20,7 +20,7 @@ from dipolar.tree.limits import GrowthLimits
 from dipolar.tree.record import NODE_FIELDS, Tree
 from dipolar.tree.splits import Splits
 
-__all__ = ["Finder", "Splitter", "grow_tree"]
+__all__ = ["Finder", "Splitter", "grow_on", "grow_tree"]
 
 
 class Splitter(Protocol):
@@ -139,6 +139,19 @@ def grow_tree(
         fresh = _divide(nodes, chosen, finder, survival, weight, buffer)
         n_leaves += len(chosen)
     return _freeze(nodes, finder, survival, weight)
+
+
+def grow_on(
+    rows: TrainingRows,
+    splitter: Splitter,
+    limits: GrowthLimits,
+    rng: np.random.Generator,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Tree, Finder]:
+    """Grow a single tree on all of some rows; return it, and what has found its splits."""
+    prepared = splitter.prepare(rows, rng)
+    finder = splitter.finder(rows.survival, rows.weight, limits, rng, *prepared)
+    return grow_tree(finder, rows.survival, rows.weight, limits, progress), finder
 
 
 def _may_split(nodes: _Nodes, fresh: np.ndarray, limits: GrowthLimits) -> np.ndarray:

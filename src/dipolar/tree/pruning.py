@@ -31,7 +31,10 @@ from dipolar.curves import ROUNDING_OF_SUMS
 from dipolar.parallel import run_tasks
 from dipolar.records import Record, index, reals, wholes
 from dipolar.resampling import draw_with_replacement, draw_without_replacement
+from dipolar.rows import TrainingRows
 from dipolar.survival import Survival
+from dipolar.tree.growing import Splitter, grow_on
+from dipolar.tree.limits import GrowthLimits
 from dipolar.tree.record import Tree
 
 __all__ = [
@@ -47,8 +50,6 @@ __all__ = [
 PRUNING_RULES = (None, "fixed", "validation", "bootstrap")
 
 COUNTS = wholes("members", low=0, high=np.iinfo(np.int32).max)
-
-Grow = Callable[[np.ndarray, Survival, np.ndarray, np.random.Generator], Tree]
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,29 +124,28 @@ class PruningRule:
             )
         return weight - held, held
 
-    def judge(
+    def assess(
         self,
         grown: Tree,
-        grow: Grow,
-        X: np.ndarray,
-        survival: Survival,
-        weight: np.ndarray,
+        splitter: Splitter,
+        limits: GrowthLimits,
+        rows: TrainingRows,
         held_out: np.ndarray,
         rng: np.random.Generator,
         progress: Callable[[int, int], None] | None = None,
     ) -> PruningPath:
         """Return the path of a grown tree, with honest statistics where the rule needs them.
 
-        `held_out` is the weight with which rows judge under the validation rule.
+        `held_out` is the weight with which rows count under the validation rule.
         """
         path = pruning_path(grown)
         if self.kind == "validation":
-            rows = np.flatnonzero(held_out)
-            on_held_out = split_statistics(grown, X[rows], survival.take(rows), held_out[rows])
+            chosen = np.flatnonzero(held_out)
+            on_held_out = split_statistics(grown, rows.X[chosen], rows.survival.take(chosen), held_out[chosen])
             return path.with_honest(path.totals(on_held_out))
         if self.kind == "bootstrap":
             honest = bootstrap_statistics(
-                path, grow, X, survival, weight, self.n_bootstraps, rng, self.n_jobs, progress
+                path, splitter, limits, rows, self.n_bootstraps, rng, self.n_jobs, progress
             )  # fmt: skip
             return path.with_honest(honest)
         return path
@@ -206,10 +206,9 @@ def split_statistics(tree: Tree, X: np.ndarray, survival: Survival, weight: np.n
 
 def bootstrap_statistics(
     path: PruningPath,
-    grow: Grow,
-    X: np.ndarray,
-    survival: Survival,
-    weight: np.ndarray,
+    splitter: Splitter,
+    limits: GrowthLimits,
+    rows: TrainingRows,
     n_bootstraps: int,
     rng: np.random.Generator,
     n_jobs: int | None = None,
@@ -219,13 +218,10 @@ def bootstrap_statistics(
 
     Member k stands for the prices around alpha'_k = sqrt(alpha_k alpha_{k+1}). The optimism of a bootstrap
     tree there is the G of its own best subtree on the resample, minus the G of that subtree on the original
-    rows.
-
-    `grow` is called with the rows, outcomes, weights and generator of a resample. Each has its own generator,
-    so that the result does not depend on `n_jobs`.
+    rows. Each resample has its own generator, so that the result does not depend on `n_jobs`.
     """
     alphas = np.append(np.sqrt(path.alphas[:-1] * path.alphas[1:]), np.inf)
-    tasks = [delayed(_optimism)(grow, X, survival, weight, alphas, child) for child in rng.spawn(n_bootstraps)]
+    tasks = [delayed(_optimism)(splitter, limits, rows, alphas, child) for child in rng.spawn(n_bootstraps)]
     total = np.zeros(len(path))
     # Threads: the work is in compiled code that releases the interpreter, and none outlives an interrupt.
     for done, optimism in enumerate(run_tasks(tasks, n_jobs, prefer="threads"), start=1):
@@ -236,16 +232,11 @@ def bootstrap_statistics(
 
 
 def _optimism(
-    grow: Grow,
-    X: np.ndarray,
-    survival: Survival,
-    weight: np.ndarray,
-    alphas: np.ndarray,
-    rng: np.random.Generator,
+    splitter: Splitter, limits: GrowthLimits, rows: TrainingRows, alphas: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    counts = draw_with_replacement(weight, 1.0, rng)
-    rows = np.flatnonzero(counts)
-    tree = grow(X[rows], survival.take(rows), counts[rows], rng)
+    counts = draw_with_replacement(rows.weight, 1.0, rng)
+    tree, _ = grow_on(rows.take(np.flatnonzero(counts), counts), splitter, limits, rng)
     path = pruning_path(tree)
-    gap = path.totals(tree.logrank) - path.totals(split_statistics(tree, X, survival, weight))
+    on_all = split_statistics(tree, rows.X, rows.survival, rows.weight)
+    gap = path.totals(tree.logrank) - path.totals(on_all)
     return gap[[path.member_at(alpha) for alpha in alphas]]

@@ -9,15 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 from itertools import combinations, takewhile
-<<<<<<< HEAD
-from math import comb, factorial, prod
-from typing import Any
-=======
->>>>>>> page
 
 import numpy as np
 
-from dipolar.factors import Surface
+from dipolar.node_svm.factors import Surface
 from dipolar.kernels import Monomial
 
 __all__ = [
@@ -25,8 +20,6 @@ __all__ = [
     "flatten",
     "influence_rules",
     "name_rules",
-    "plain_monomials",
-    "plain_terms",
     "polynomial_terms",
     "prototype_text",
     "shorten",
@@ -150,37 +143,6 @@ def name_rules(name: str, conditions: Sequence[str]) -> Iterator[str]:
     yield f"{least} {ELLIPSIS}"
 
 
-<<<<<<< HEAD
-def explicit_monomials(kernel: Kernel, n_columns: int) -> list[tuple[Monomial, float]]:
-    """Return the explicit features of a kernel: the columns that each multiplies, and its constant factor."""
-    if isinstance(kernel, LinearKernel):
-        return [((column,), 1.0) for column in range(n_columns)]
-    assert isinstance(kernel, PolynomialKernel)
-    return [
-        (columns, float(np.sqrt(_multinomial(kernel.degree, columns) * _constant_power(kernel, columns))))
-        for columns in kernel.monomials(n_columns)
-    ]
-
-
-def plain_monomials(kernel: Kernel, columns: np.ndarray) -> list[dict[str, Any]]:
-    """Return the explicit features of a kernel of some columns as plain data: none where it is not a polynomial."""
-    if not isinstance(kernel, LinearKernel | PolynomialKernel):
-        return []
-    return [
-        {"columns": columns[list(places)].tolist(), "factor": factor}
-        for places, factor in explicit_monomials(kernel, len(columns))
-    ]
-
-
-def plain_terms(terms: dict[Monomial, float] | None) -> list[dict[str, Any]] | None:
-    """Return the terms of a sum as plain data."""
-    if terms is None:
-        return None
-    return [{"columns": list(columns), "coefficient": weight} for columns, weight in terms.items()]
-
-
-=======
->>>>>>> page
 def polynomial_terms(surface: Surface, mean: np.ndarray, scale: np.ndarray) -> dict[Monomial, float] | None:
     """Write the score of a surface as a sum of monomials of the covariates as they were given.
 

@@ -27,8 +27,8 @@ export function makeModel(data, kernel) {
   });
 
   const all = Statistics.pool([...leafTables.values()]);
-  const eventTimes = data.event_times;
-  const lastTime = data.last_time;
+  const eventTimes = all.time.filter((_, i) => all.events[i] > 0);
+  const lastTime = all.time[all.time.length - 1];
 
   // Everything that is estimated in a node, from the rows of the leaves below it; computed when first asked for.
   const known = new Map();
@@ -85,64 +85,15 @@ export function makeModel(data, kernel) {
     return [...used].sort((a, b) => a - b);
   }
 
-<<<<<<< HEAD:src/dipolar/report/assets/model.js
-  const kernels = {
-    linear: (u, v) => dot(u, v),
-    quadratic: (u, v, p) => Math.pow(dot(u, v) + p.coef0, p.degree),
-    polynomial: (u, v, p) => Math.pow(dot(u, v) + p.coef0, p.degree),
-    Gaussian: (u, v, p) => Math.exp(-0.5 / p.sigma2 * sum(u, (x, i) => (x - v[i]) ** 2)),
-    Laplacian: (u, v, p) => Math.exp(-p.gamma * sum(u, (x, i) => Math.abs(x - v[i]))),
-    sigmoid: (u, v, p) => Math.tanh(p.gamma * dot(u, v) + p.coef0),
-  };
-  const sum = (values, of) => values.reduce((total, value, i) => total + of(value, i), 0);
-  const dot = (u, v) => sum(u, (x, i) => x * v[i]);
-
-  // A row is an array of numbers, NaN where missing, in the order of data.names. It goes left where its score is below 0.
-  function score(row, node) {
-    return data.splits.kind === "axis" ? axisScore(row, data.splits.nodes[node]) : surfaceScore(row, node);
-  }
-
-  function axisScore(row, { feature, threshold, missing_left: missingLeft }) {
-    if (Number.isNaN(row[feature])) return missingLeft ? -Infinity : Infinity;
-    return threshold === null ? -Infinity : row[feature] - threshold || -(2 ** -1022);
-  }
-
-  function surfaceScore(row, node) {
-    const { boundary } = surfaces.nodes[node];
-    const value = surfaceSum(row, node);
-    return Math.abs(value) <= Math.abs(boundary) ? Math.min(0, -boundary) : value;
-  }
-
-  function surfaceSum(row, node) {
-    const { intercept, coefficients, rows, columns, terms, parameters } = surfaces.nodes[node];
-    const z = row.map((x, i) => (x - surfaces.mean[i]) / surfaces.scale[i]);
-    if (rows === null) {
-      const monomials = terms || surfaces.terms;
-      const product = (k) => monomials.columns[k].reduce((p, i) => p * z[i], 1);
-      return intercept + sum(coefficients, (c, k) => c * monomials.factors[k] * product(k));
-    }
-    const kernel = kernels[data.splits.nodes[node].kernel], p = parameters || data.splits.kernel_parameters;
-    const u = columns ? columns.map((column) => z[column]) : z;
-    return intercept + sum(coefficients, (c, k) => c * kernel(u, surfaces.basis[rows[k]], p));
-  }
-
-=======
->>>>>>> page:src/dipolar/report/assets/compute/model.mjs
   // Send a row down a member of the pruning path, by default the fitted one.
   function predict(row, k = data.member) {
     const steps = [];
     let node = 0;
     while (isSplit(node, k)) {
       const value = score(row, node);
-<<<<<<< HEAD:src/dipolar/report/assets/model.js
-      const left_ = value < 0;
-      steps.push({ node, score: value, left: left_ });
-      node = left[node] + (left_ ? 0 : 1);
-=======
       const isLeft = goesLeft(row, node, value);
       steps.push({ node, score: value, left: isLeft });
       node = left[node] + (isLeft ? 0 : 1);
->>>>>>> page:src/dipolar/report/assets/compute/model.mjs
     }
     const { table, survival, hazard, median, risk, restrictedMean } = curve(node);
     return {

@@ -106,13 +106,8 @@ export function drawPrediction() {
 }
 
 function stepText({ node, score, left }) {
-<<<<<<< HEAD:src/dipolar/report/assets/person.js
-  if (!words.axis) return `${data.splits.nodes[node].kernel} score ${Format.number(score)}: ${left ? "left" : "right"} (${words.question(node).name})`;
-  const { feature } = data.splits.nodes[node];
-=======
   if (!words.axis) return `${data.kernel_word} score ${Format.number(score)}: ${left ? "left" : "right"} (${words.question(node).name})`;
   const { feature } = data.tree.nodes[node].split;
->>>>>>> page:src/dipolar/report/assets/draw/person.mjs
   const value = state.person[feature];
   return `${words.condition(node, left)} (here ${Number.isNaN(value) ? "missing" : Format.number(value)})`;
 }
