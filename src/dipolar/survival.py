@@ -78,7 +78,7 @@ def survival_outcome(time: Any, event: Any = None) -> np.ndarray:
     return y
 
 
-def check_outcome(y: Any, *, require_event: bool = True) -> Survival:
+def check_outcome(y: Any, *, require_event: bool = True, join: bool = True) -> Survival:
     """Read any accepted form of `y` into a checked :class:`Survival`.
 
     Parameters
@@ -87,6 +87,8 @@ def check_outcome(y: Any, *, require_event: bool = True) -> Survival:
         See the accepted forms in the user guide.
     require_event : bool, default=True
         Whether an outcome without a single event is an error.
+    join : bool, default=True
+        Whether times that differ by rounding are made equal.
     """
     time, event = _split_columns(y)
     time = _as_times(time)
@@ -97,7 +99,7 @@ def check_outcome(y: Any, *, require_event: bool = True) -> Survival:
             f"y has no events: all {len(event)} rows are censored, and there is nothing to learn from. "
             "If the event column is coded the other way round, pass 1 - event."
         )
-    return Survival(join_close_times(time), event)
+    return Survival(join_close_times(time) if join else time, event)
 
 
 def _split_columns(y: Any) -> tuple[Any, Any]:

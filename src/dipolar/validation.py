@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, valid
 
 from dipolar.survival import Survival, check_outcome
 
-__all__ = ["check_fit_data", "check_predict_data", "check_sample_weight"]
+__all__ = ["check_fit_data", "check_predict_data", "check_sample_weight", "check_weighted_outcome"]
 
 # How many columns with missing values an error message lists.
 COLUMNS_SHOWN = 8
@@ -38,18 +38,28 @@ def check_fit_data(
     """
     X = validate_data(estimator, X, dtype=np.float64, order="C", ensure_all_finite=False)
     _require_numbers(X, getattr(estimator, "feature_names_in_", None), allow_nan)
-    survival = check_outcome(y, require_event=False)
-    check_consistent_length(X, survival.time)
-    weight = check_sample_weight(sample_weight, len(X))
-    _require_counts(weight)
-
+    survival, weight = check_weighted_outcome(y, sample_weight, X)
     seen = weight > 0
-    if not seen.any():
-        raise ValueError("sample_weight is zero in every row. At least one row needs a positive weight.")
-    check_outcome(survival.take(seen))
     if drop_unseen and not seen.all():
         return X[seen], survival.take(seen), weight[seen]
     return X, survival, weight
+
+
+def check_weighted_outcome(y: Any, sample_weight: Any, X: np.ndarray) -> tuple[Survival, np.ndarray]:
+    """Check the outcomes and weights of the rows of X.
+
+    Rows of weight zero leave no trace: there has to be an event without them, and it does not depend on them which
+    times are equal up to rounding.
+    """
+    survival = check_outcome(y, require_event=False, join=False)
+    check_consistent_length(X, survival.time)
+    weight = check_sample_weight(sample_weight, len(X))
+    _require_counts(weight)
+    seen = weight > 0
+    if not seen.any():
+        raise ValueError("sample_weight is zero in every row. At least one row needs a positive weight.")
+    survival.time[seen] = check_outcome(survival.take(seen)).time
+    return survival, weight
 
 
 def check_predict_data(estimator: Any, X: Any, *, allow_nan: bool = False) -> np.ndarray:

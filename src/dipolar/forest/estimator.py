@@ -12,7 +12,7 @@ import numpy as np
 from joblib import delayed, effective_n_jobs
 from scipy.sparse import csr_matrix
 from sklearn.utils import Bunch, RegressorTags, check_random_state
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from dipolar._core.ensemble import fill_areas
 from dipolar.curves import StepFunction, tabulate
@@ -25,14 +25,14 @@ from dipolar.parallel import run_tasks
 from dipolar.parameters import check_choice, check_number, check_share
 from dipolar.quantiles import thin_out
 from dipolar.rows import TrainingRows, arrange_rows
-from dipolar.survival import Survival, check_outcome, survival_outcome
+from dipolar.survival import Survival, survival_outcome
 from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.progress import Reporter
 from dipolar.tree.pruning import pruning_path
 from dipolar.tree.growing import Splitter
 from dipolar.tree.limits import GrowthLimits
 from dipolar.tree.survival_model import SurvivalModel
-from dipolar.validation import check_fit_data, check_sample_weight
+from dipolar.validation import check_fit_data, check_weighted_outcome
 
 __all__ = ["BaseSurvivalForest", "shared_parameters"]
 
@@ -200,9 +200,7 @@ class BaseSurvivalForest(SurvivalModel):
         n_folds = int(check_number("cv", cv, low=2, whole=True, hint="It is a number of folds."))
         seed = int(check_random_state(random_state).randint(2**31 - 1))
         checked = self._check_covariates(X)
-        survival = check_outcome(y)
-        check_consistent_length(checked, survival.time)
-        weight = check_sample_weight(sample_weight, len(checked))
+        survival, weight = check_weighted_outcome(y, sample_weight, checked)
         shown = thin_out(np.arange(len(self.unique_times_)), SUMMARY_TIMES)
         curves = self._read_curves(checked, lambda curves: curves[:, shown], shown.shape)
         trees = default_trees(len(checked), most, seed) if trees is None else list(trees)
@@ -423,9 +421,7 @@ class BaseSurvivalForest(SurvivalModel):
     def _out_of_bag(self, X: Any, y: Any, sample_weight: Any) -> OutOfBag:
         """Find out which of the training rows each tree has not seen."""
         X = self._check_covariates(X)
-        survival = check_outcome(y)
-        check_consistent_length(X, survival.time)
-        weight = check_sample_weight(sample_weight, len(X))
+        survival, weight = check_weighted_outcome(y, sample_weight, X)
         rows = self._arrange(X, survival, weight)
         if _fingerprint(rows) != self.fingerprint_:
             raise ValueError(
