@@ -19,7 +19,7 @@ __all__ = ["CurveSums", "Forest", "LeafSteps"]
 SHARED = ("splits.mean", "splits.scale")
 
 # Name and width of the arrays of a life table.
-TABLE_FIELDS = {"offset": np.int64, "time": np.float64, "at_risk": np.float64, "events": np.float64}
+TABLE_FIELDS = {"offset": np.int64} | dict.fromkeys(("time", "events", "censored", "at_risk"), np.float64)
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,8 @@ class Forest:
             tree.check(n_features)
         tables = self.tables
         n_times = len(tables.time)
-        is_table = tables.at_risk.shape == tables.events.shape == tables.time.shape == (n_times,)
+        columns = tables.time, tables.events, tables.censored, tables.at_risk
+        is_table = all(column.shape == (n_times,) for column in columns)
         if not is_table or not np.array_equal(tables.offset, [0, n_times]):
             raise ValueError("the training rows have no proper life table")
         for times in (self.times, self.event_times):

@@ -61,8 +61,9 @@ def describe_tree(tree: Tree, path: PruningPath) -> dict[str, Any]:
         "tables": {
             "offset": tables.offset.tolist(),
             "time": numbers(tables.time),
-            "at_risk": numbers(tables.at_risk),
             "events": numbers(tables.events),
+            "censored": numbers(tables.censored),
+            "at_risk": numbers(tables.at_risk),
         },
     }
 

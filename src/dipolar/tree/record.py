@@ -161,7 +161,7 @@ class Tree:
         of_splits = {n.removeprefix("splits."): a for n, a in arrays.items() if n.startswith("splits.")}
         tables = LifeTables(
             np.asarray(arrays["tables.offset"], np.int64),
-            *(np.asarray(arrays[f"tables.{name}"], np.float64) for name in ("time", "at_risk", "events")),
+            *(np.asarray(arrays[f"tables.{name}"], np.float64) for name in ("time", "events", "censored", "at_risk")),
         )
         return cls(**nodes, splits=SPLIT_KINDS[kind].from_arrays(of_splits, settings), tables=tables)
 
@@ -193,5 +193,7 @@ class Tree:
             and tables.offset[-1] == n_entries
             and (np.diff(tables.offset) > 0).all()
         )
-        if not offsets_fit or not (tables.at_risk.shape == tables.events.shape == (n_entries,)):
+        if not offsets_fit or not (
+            tables.events.shape == tables.censored.shape == tables.at_risk.shape == (n_entries,)
+        ):
             raise ValueError("the leaves have no proper life tables")

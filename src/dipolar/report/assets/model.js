@@ -19,8 +19,9 @@ function makeModel(data) {
     const entries = [flat.offset[k], flat.offset[k + 1]];
     leafTables.set(node, {
       time: flat.time.slice(...entries),
-      atRisk: flat.at_risk.slice(...entries),
       events: flat.events.slice(...entries),
+      censored: flat.censored.slice(...entries),
+      atRisk: flat.at_risk.slice(...entries),
     });
   });
 
