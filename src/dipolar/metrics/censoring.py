@@ -53,9 +53,13 @@ class CensoringDistribution:
         """Return the left limit G(t-)."""
         return self._value(t, "left")
 
-    def covers(self, t: np.ndarray) -> np.ndarray:
-        """Tell where G is known and positive: inside the follow-up, before everybody left is censored."""
-        return (t <= self.time[-1]) & (self.at(t) > 0)
+    def of_case(self, t: np.ndarray, left_limit: bool) -> np.ndarray:
+        """Return what the weight of a case with its event at t is divided by: G(t-) or G(t)."""
+        return self.before(t) if left_limit else self.at(t)
+
+    def covers(self, t: np.ndarray, left_limit: bool = False) -> np.ndarray:
+        """Tell where G, or its left limit, is known and positive: inside the follow-up, while some may stay on."""
+        return (t <= self.time[-1]) & (self.of_case(t, left_limit) > 0)
 
     def smallest_positive(self) -> float:
         """Return the last value of G before it reaches zero."""
