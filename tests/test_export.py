@@ -395,6 +395,7 @@ def test_data_holds_the_nodes_and_curves(tree):
         np.testing.assert_array_equal(curve["survival"], table.survival)
         np.testing.assert_array_equal(curve["at_risk"], table.at_risk)
         np.testing.assert_array_equal(curve["events"], table.events)
+        np.testing.assert_array_equal(curve["censored"], table.censored)
         lower, upper = confidence_limits(table, 0.9)
         np.testing.assert_array_equal(np.array(curve["lower"], float), lower)
         np.testing.assert_array_equal(np.array(curve["upper"], float), upper)

@@ -39,6 +39,10 @@ def test_every_group_has_its_own_estimates(sample):
         np.testing.assert_allclose(h[entries], expected_h, atol=1e-12)
         np.testing.assert_allclose(tables[g].survival, expected_s, atol=1e-12)
         np.testing.assert_allclose(tables[g].cumulative_hazard, expected_h, atol=1e-12)
+        events, censored = weight * survival.event, weight * ~survival.event
+        for t, *entry in zip(tables[g].time, tables[g].events, tables[g].censored, tables[g].at_risk):
+            now, late = mine & (survival.time == t), mine & (survival.time >= t)
+            assert entry == pytest.approx([events[now].sum(), censored[now].sum(), weight[late].sum()])
         assert tables.n_samples[g] == pytest.approx(weight[mine].sum())
         assert tables.n_events[g] == pytest.approx((weight * survival.event)[mine].sum())
 
@@ -53,6 +57,26 @@ def test_pooled_tables_equal_tables_of_pooled_rows(sample):
     np.testing.assert_array_equal(pooled.time, direct.time)
     np.testing.assert_allclose(pooled.at_risk, direct.at_risk)
     np.testing.assert_allclose(pooled.events, direct.events)
+    np.testing.assert_allclose(pooled.censored, direct.censored)
+
+
+@settings(max_examples=50, deadline=None)
+@given(grouped(), st.sampled_from([1.0, 1e-12, 1e12]))
+def test_tables_hold_the_rows_that_they_are_made_of(sample, scale):
+    # A light row beside heavy ones is neither lost nor made up, as it would be in a difference of sums.
+    survival, weight, group = sample
+    weight = np.where(np.arange(len(weight)) % 2, weight * scale, weight)
+    tables = tabulate(survival, weight, group, group.max() + 1)
+    outcome, counts, number = tables.rows()
+    assert (counts > 0).all()
+    given_rows, own_rows = ({}, {})
+    for rows, *columns in (
+        (given_rows, survival.time, survival.event, group, weight),
+        (own_rows, outcome.time, outcome.event, number, counts),
+    ):
+        for *row, count in zip(*columns):
+            rows[tuple(row)] = rows.get(tuple(row), 0.0) + count
+    assert own_rows == pytest.approx(given_rows, rel=1e-12)
 
 
 @settings(max_examples=50, deadline=None)

@@ -35,6 +35,27 @@ def test_equals_every_case_and_control(train, test, left_limit, data):
     assert mine.mean == mine.auc[0]
 
 
+def test_with_left_limits_the_last_training_time_can_be_used():
+    # G is zero at time 3 and 1/2 before it, and the event at time 3 is divided by the latter.
+    train = survival_outcome([1.0, 2.0, 3.0, 3.0], [1, 0, 1, 0])
+    test = survival_outcome([1.0, 3.0, 5.0, 6.0], [1, 1, 0, 0])
+    risk = [4, 1, 2, 3]
+    result = cumulative_dynamic_auc(train, test, risk, [3.0], left_limit=True)
+    source = [train["time"], train["event"], np.ones(4)]
+    expected = reference.auc(source, (test["time"], test["event"]), risk, np.ones(4), 3.0, True)
+    assert result.auc[0] == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(ValueError, match=r"outside the data \(3\).*and t < 3"):
+        cumulative_dynamic_auc(train, test, risk, [3.0])
+
+
+def test_a_light_event_has_a_mean():
+    # Beside the other rows its step of the Kaplan-Meier curve is lost in rounding.
+    y = survival_outcome([1.0, 2.0, 3.0], [1, 1, 0])
+    weight = [1e-12, 1e-12, 1e12]
+    result = cumulative_dynamic_auc(y, y, [3, 1, 2], [1.0, 2.0], sample_weight=weight)
+    assert result.mean == pytest.approx(result.auc.mean(), rel=1e-9)
+
+
 def test_equal_to_r(whas):
     hr, y = whas
     # Score(list(m = d$hr / 300), Surv(time, event) ~ 1, d, times = times, metrics = "auc", cens.model = "km")

@@ -232,6 +232,12 @@ class TestOutside:
         ({"survival": np.full((4, 2, 1), 0.5)}, r"survival has shape \(4, 2, 1\)"),
         ({"survival": (np.full((2, 2), 0.5), [0, 1, 2, 0])}, "index must lie between 0 and 1"),
         ({"survival": (np.full((2, 2), 0.5), [0.0, 1.0, 1.0, 0.0])}, "index should hold one integer per row"),
+        ({"survival": [lambda t: 0.5] * 4}, r"a function of 2 times should return as many.*got shape \(\)"),
+        ({"survival": [np.cos, np.cos, 0.5, 0.5]}, "survival holds functions, but entry 2 is float"),
+        ({"survival": [["alive"] * 2] * 4}, "survival should be an array of numbers"),
+        ({"survival": 0.5}, "survival cannot be read: float"),
+        ({"times": ["soon", "late"]}, "times should be an array of numbers"),
+        ({"left_limit": np.ones(2)}, "left_limit must be True or False"),
         ({"outside": "ignore"}, "outside must be one of"),
     ],
 )
@@ -240,6 +246,23 @@ def test_errors_name_the_fault(change, message):
     given = {"y_train": y, "y_test": y, "survival": np.full((4, 2), 0.5), "times": [1.0, 2.0]} | change
     with pytest.raises(ValueError, match=message):
         brier_score(**given)
+
+
+def test_times_of_any_unit_have_one_integral():
+    time, event = np.array([1.0, 2.0, 3.0, 4.0, 5.0]), [1, 0, 1, 1, 0]
+    survival = np.linspace(0.9, 0.1, 15).reshape(3, 5).T
+    plain = [
+        integrated_brier_score((time, event), (time, event), survival, [1.0, 2.0, 3.0], variant=variant)
+        for variant in ("graf", "paper", "authors")
+    ]
+    # Products of widths and scores would vanish, or the roots of products of times be infinite.
+    for unit in (5e-324, 1e-300, 1e99):
+        y = time * unit, event
+        scaled = [
+            integrated_brier_score(y, y, survival, np.array([1.0, 2.0, 3.0]) * unit, variant=variant)
+            for variant in ("graf", "paper", "authors")
+        ]
+        assert scaled == pytest.approx(plain, rel=1e-9)
 
 
 def test_an_integral_needs_two_times():

@@ -20,6 +20,16 @@ def whas():
     return X, y, (2 * X["chf"] + (X["hr"] >= 90)).to_numpy(int)
 
 
+def test_probabilities_that_almost_vanish_stay_in_the_lowest_bin():
+    result = d_calibration(([1.0, 2.0, 3.0], [0, 1, 0]), [5e-324, 1e-310, 0.75], n_bins=2, sample_weight=[0.3, 1, 1])
+    np.testing.assert_allclose(result.counts, [0.3 + 1 + 0.5 / 0.75, 0.25 / 0.75])
+
+
+def test_bins_are_a_summary():
+    with pytest.raises(ValueError, match="n_bins must be an integer >= 2 and <= 1000, got 1000000000"):
+        d_calibration([1.0, 2.0], [0.5, 0.5], n_bins=10**9)
+
+
 class TestCalibrationCurve:
     def test_equal_to_r(self, whas):
         _, y, group = whas
@@ -84,7 +94,8 @@ class TestCalibrationCurve:
         [
             ({"time": 99.0}, "time must not exceed the last time of y, 4, got 99"),
             ({"time": -1.0}, "time must be a number >= 0"),
-            ({"groups": "deciles"}, "groups must be 'quantiles', 'curves' or hold one label per row"),
+            ({"groups": "deciles"}, "groups should be 'quantiles', 'curves' or hold one label per row"),
+            ({"groups": [1, "a", None, 2]}, "groups should hold labels of one kind"),
             ({"n_groups": 0}, "n_groups must be an integer >= 1"),
             ({"survival": [0.1, 0.2]}, "survival should have 4 rows"),
         ],

@@ -84,6 +84,27 @@ def test_equal_to_r(whas):
     assert paper == pytest.approx(0.6474202031193326, abs=1e-10)
 
 
+def test_uno_with_left_limits_counts_the_events_at_the_last_time(whas):
+    # All that is left at the last time is censored: G is zero there, and G before it is what R divides by.
+    # t <- c(1,2,3,4,4); e <- c(1,0,1,1,0); r <- c(3,4,5,1,2)
+    # concordance(Surv(t, e) ~ r, reverse = TRUE, timewt = "n/G2")$concordance; survival 3.5-3
+    y = survival_outcome([1.0, 2.0, 3.0, 4.0, 4.0], [1, 0, 1, 1, 0])
+    risk = [3, 4, 5, 1, 2]
+    assert concordance_index_ipcw(y, y, risk, left_limit=True) == pytest.approx(0.59523809523809523, rel=1e-14)
+    with pytest.raises(ValueError, match=r"1 events from time 4 on.*tau=4"):
+        concordance_index_ipcw(y, y, risk)
+    # d$m <- ceiling(d$time / 100); s <- d[d$m <= 4, ]; last <- s$m == 4
+    # s$event[last] <- rep(c(1, 0), length.out = sum(last))
+    # concordance(Surv(m, event) ~ hr, s, reverse = TRUE, timewt = "n/G2")$concordance
+    hr, y = whas
+    hundreds = np.ceil(y["time"] / 100)
+    early = hundreds <= 4
+    time, event = hundreds[early], y["event"][early].copy()
+    event[time == 4] = np.resize([True, False], (time == 4).sum())
+    uno = concordance_index_ipcw((time, event), (time, event), hr[early], left_limit=True)
+    assert uno == pytest.approx(0.54945717732207477, rel=1e-12)
+
+
 def test_equal_to_scikit_survival(whas):
     theirs = pytest.importorskip("sksurv.metrics")
     hr, y = whas
@@ -143,6 +164,15 @@ def test_uno_where_the_training_rows_end_too_early():
     [
         (lambda y: concordance_index(y, [1.0, 2.0]), r"risk should have shape \(3,\).*got \(2,\)"),
         (lambda y: concordance_index(y, [1.0, np.nan, 2.0]), "risk is NaN in 1 rows, the first of them row 1"),
+        (lambda y: concordance_index(y, ["a", "b", "c"]), "risk should be an array of numbers: could not convert"),
+        (lambda y: concordance_index(y, [1, 2, 10**400]), "risk should be an array of numbers"),
+        (lambda y: concordance_index(y, [1j, 2, 3]), "risk should be an array of real numbers, got dtype complex128"),
+        (lambda y: concordance_index(y, [1, 2, 3], sample_weight=[1e200, 1e200, 1]), "sample_weight must be 0 or at"),
+        (
+            lambda y: concordance_index_ipcw(y, y, [1, 2, 3], train_weight=[1e200, 1, 1]),
+            r"train_weight must be 0 or at least 1e-12, and sum to at most 9\.0072e\+15, got a sum of 1e\+200",
+        ),
+        (lambda y: concordance_index_ipcw(y, y, [1, 2, 3], left_limit="yes"), "left_limit must be True or False"),
         (lambda y: concordance_index(y, [1, 2, 3], ties="drop"), r"ties must be one of \['half', 'exclude'\]"),
         (lambda y: concordance_index(y, [1, 2, 3], tied_times=None), "tied_times must be one of"),
         (lambda y: concordance_index(y, [1, 2, 3], undefined=np.nan), "undefined must be a number"),

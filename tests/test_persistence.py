@@ -132,6 +132,7 @@ def test_another_estimator_says_so(saved):
         ({}, {"tree.left": np.zeros(3, np.int32)}),
         ({}, {"tree.splits.feature": np.zeros(3, np.int32)}),
         ({}, {"tree.tables.offset": np.array([0, 5])}),
+        ({}, {"tree.tables.censored": np.zeros(3)}),
         ({}, {"path.removed_at": np.zeros(3, np.int32)}),
         ({}, {"event_times": np.array(["a", "b"])}),
     ],

@@ -1,7 +1,7 @@
 """Step functions, life tables, and what is read off them: Kaplan-Meier, Nelson-Aalen, quantiles, means.
 
-A :class:`LifeTable` holds the distinct times of one group of rows with the weight at risk and the weight of
-events at each; a :class:`LifeTables` holds many of them, one per leaf of a tree, in flat arrays.
+A :class:`LifeTable` holds the distinct times of one group of rows with the weight of the events, of the censorings
+and of the rows at risk at each; a :class:`LifeTables` holds many of them, one per leaf of a tree, in flat arrays.
 
 A curve may be asked for any time, and the answer never raises: before its first step a curve has its starting
 value (1 for survival, 0 for a cumulative hazard), and beyond the last follow-up time, the end of its
@@ -38,9 +38,6 @@ UNREACHED_RULES = ("inf", "nan", "mean", "largest", "restricted_mean")
 
 # R's tolerance for "the curve equals the level on this step": the square root of the machine epsilon.
 FLAT_STEP_TOLERANCE = float(np.sqrt(np.finfo(float).eps))
-
-# Weights that are differences of sums: what is smaller than this beside the sums is zero.
-ROUNDING = 1e-12
 
 # Sums of the same weights in another order may differ by this, as a share of them.
 ROUNDING_OF_SUMS = 1e-9
@@ -91,8 +88,9 @@ class LifeTable:
     """The distinct times of one group of rows, with what happened at each."""
 
     time: np.ndarray  # (n_times,) distinct follow-up times, ascending
-    at_risk: np.ndarray  # (n_times,) weight at risk just before each time
     events: np.ndarray  # (n_times,) weight of the events at each time; 0 where rows were only censored
+    censored: np.ndarray  # (n_times,) weight of the rows censored at each time
+    at_risk: np.ndarray  # (n_times,) weight at risk just before each time
 
     @cached_property
     def survival(self) -> np.ndarray:
@@ -103,6 +101,11 @@ class LifeTable:
     def cumulative_hazard(self) -> np.ndarray:
         """Nelson-Aalen estimate `H(t) = sum_{t_k <= t} d_k / Y_k` at every time."""
         return np.cumsum(self.events / self.at_risk)
+
+    @property
+    def beyond(self) -> np.ndarray:
+        """Weight followed beyond each time: as nobody enters late, these rows are at risk at the next one."""
+        return np.append(self.at_risk[1:], 0.0)
 
     @property
     def domain(self) -> tuple[float, float]:
@@ -121,8 +124,7 @@ class LifeTable:
 
     def mean_time(self) -> float:
         """Return the weighted mean of the observed times, events and censorings alike."""
-        leaving = self.at_risk - np.append(self.at_risk[1:], 0.0)
-        return float(np.average(self.time, weights=leaving))
+        return float(np.average(self.time, weights=self.events + self.censored))
 
     def median(self, unreached: str = "inf") -> float:
         """Return the median survival time; see :meth:`quantile`."""
@@ -177,15 +179,16 @@ class LifeTables(Record):
 
     offset: Annotated[np.ndarray, offsets("groups", into="entries", may_be_empty=False)]
     time: Annotated[np.ndarray, reals("entries", low=0, high=LARGEST_TIME)]
-    at_risk: Annotated[np.ndarray, reals("entries", low=LEAST_AT_RISK, high=MOST_AT_RISK)]
     events: Annotated[np.ndarray, reals("entries", low=0, high=MOST_AT_RISK)]
+    censored: Annotated[np.ndarray, reals("entries", low=0, high=MOST_AT_RISK)]
+    at_risk: Annotated[np.ndarray, reals("entries", low=LEAST_AT_RISK, high=MOST_AT_RISK)]
 
     def __len__(self) -> int:
         return len(self.offset) - 1
 
     def __getitem__(self, group: int) -> LifeTable:
         entries = slice(self.offset[group], self.offset[group + 1])
-        return LifeTable(self.time[entries], self.at_risk[entries], self.events[entries])
+        return LifeTable(self.time[entries], self.events[entries], self.censored[entries], self.at_risk[entries])
 
     def __iter__(self) -> Iterator[LifeTable]:
         return (self[group] for group in range(len(self)))
@@ -193,28 +196,26 @@ class LifeTables(Record):
     @property
     def n_samples(self) -> np.ndarray:
         """Weight of the rows of every group."""
-        return self.at_risk[self.offset[:-1]]
+        return np.add.reduceat(self.events + self.censored, self.offset[:-1])
 
     @property
     def n_events(self) -> np.ndarray:
         """Weight of the events of every group."""
         return np.add.reduceat(self.events, self.offset[:-1])
 
+    def rows(self) -> tuple[Survival, np.ndarray, np.ndarray]:
+        """Return outcomes, weights and groups of the rows behind the tables, those that are alike as one."""
+        # Every entry stands for two rows: its events and its censorings, where there are any.
+        weight = np.concatenate([self.events, self.censored])
+        rows = np.flatnonzero(weight > 0)
+        event = np.repeat([True, False], len(self.time))
+        group = np.repeat(np.arange(len(self)), np.diff(self.offset))
+        return Survival(np.tile(self.time, 2)[rows], event[rows]), weight[rows], np.tile(group, 2)[rows]
+
     def merge(self, group: np.ndarray) -> LifeTables:
         """Pool groups: old group g becomes part of new group `group[g]`, numbered from 0 without gaps."""
-        old = np.repeat(np.arange(len(self)), np.diff(self.offset))
-        last = np.zeros(len(self.time), dtype=bool)
-        last[self.offset[1:] - 1] = True
-        leaving = self.at_risk - np.where(last, 0.0, np.append(self.at_risk[1:], 0.0))
-        censored = leaving - self.events
-        censored[censored <= ROUNDING * self.at_risk] = 0.0
-        # Every entry stands for two rows: its events and its censorings, where there are any.
-        weight = np.concatenate([self.events, censored])
-        event = np.repeat([True, False], len(self.time))
-        rows = np.flatnonzero(weight > 0)
-        new = np.tile(group[old], 2)[rows]
-        outcome = Survival(np.tile(self.time, 2)[rows], event[rows])
-        return tabulate(outcome, weight[rows], new, int(group.max()) + 1)
+        outcome, weight, old = self.rows()
+        return tabulate(outcome, weight, group[old], int(group.max()) + 1)
 
     def check(self, n_groups: int) -> None:
         """Raise ValueError unless every group has a life table (used on files)."""
@@ -225,14 +226,14 @@ class LifeTables(Record):
         if (self.time[1:] <= self.time[:-1])[follows].any():
             raise ValueError("the times of a life table do not ascend")
         staying = np.where(follows, self.at_risk[1:], 0.0) if len(follows) else np.empty(0)
-        leaving = self.at_risk - np.append(staying, 0.0)
-        if (self.events > self.at_risk).any() or (self.events > leaving + ROUNDING_OF_SUMS * self.at_risk).any():
-            raise ValueError("more events than rows at risk in a life table")
+        leaving = self.events + self.censored
+        if (np.abs(self.at_risk - np.append(staying, 0.0) - leaving) > ROUNDING_OF_SUMS * self.at_risk).any():
+            raise ValueError("the rows at risk in a life table are not those that leave it later")
 
     def estimates(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the Kaplan-Meier and the Nelson-Aalen estimate at every entry."""
         survival, hazard = np.empty_like(self.time), np.empty_like(self.time)
-        fill_product_limit(self.offset, self.at_risk, self.events, survival, hazard)
+        fill_product_limit(self.offset, self.events, self.at_risk, survival, hazard)
         return survival, hazard
 
     def hazard_sums(self, times: np.ndarray) -> np.ndarray:
@@ -261,13 +262,13 @@ def tabulate(survival: Survival, weight: np.ndarray, group: np.ndarray | None = 
         group = np.zeros(len(survival), dtype=np.int64)
     order = np.lexsort((survival.time, group))
     n = len(order)
-    time, at_risk, events = np.empty(n), np.empty(n), np.empty(n)
+    columns = np.empty((4, n))
     offset = np.zeros(n_groups + 1, dtype=np.int64)
     n_entries = fill_life_tables(
         group[order].astype(np.int64), survival.time[order], survival.event[order], weight[order],
-        time, at_risk, events, offset,
+        *columns, offset,
     )  # fmt: skip
-    return LifeTables(offset, time[:n_entries].copy(), at_risk[:n_entries].copy(), events[:n_entries].copy())
+    return LifeTables(offset, *(column[:n_entries].copy() for column in columns))
 
 
 def life_table(time: Any, event: Any = None, sample_weight: Any = None) -> LifeTable:

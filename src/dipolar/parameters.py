@@ -13,6 +13,7 @@ __all__ = [
     "LARGEST_WEIGHT",
     "check_choice",
     "check_exponents",
+    "check_flag",
     "check_kappa",
     "check_number",
     "check_share",
@@ -59,6 +60,13 @@ def check_choice(name: str, value: Any, choices: Iterable[Any], *, hint: str = "
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
         raise ValueError(_sentence(f"{name} must be one of {choices}, got {value!r}.", hint))
     return value
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Return True or False; anything else would be taken for True."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}.")
+    return bool(value)
 
 
 def check_kappa(value: Any) -> float:

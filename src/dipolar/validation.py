@@ -54,7 +54,6 @@ def check_weighted_outcome(y: Any, sample_weight: Any, X: np.ndarray) -> tuple[S
     survival = check_outcome(y, require_event=False, join=False)
     check_consistent_length(X, survival.time)
     weight = check_sample_weight(sample_weight, len(X))
-    _require_counts(weight)
     seen = weight > 0
     if not seen.any():
         raise ValueError("sample_weight is zero in every row. At least one row needs a positive weight.")
@@ -69,36 +68,34 @@ def check_predict_data(estimator: Any, X: Any, *, allow_nan: bool = False) -> np
     return X
 
 
-def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
-    """Return float64 weights, one per row; None counts every row once."""
+def check_sample_weight(sample_weight: Any, n_samples: int, name: str = "sample_weight") -> np.ndarray:
+    """Return float64 weights, one per row, that can be summed and multiplied; None counts every row once."""
     if sample_weight is None:
         return np.ones(n_samples)
-    weight = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight", ensure_min_samples=0
-    )
+    weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name=name, ensure_min_samples=0)
     if weight.ndim == 0:
         weight = np.full(n_samples, float(weight))
     if weight.shape != (n_samples,):
-        raise ValueError(
-            f"sample_weight should have one value per row, shape ({n_samples},), got shape {weight.shape}."
-        )
+        raise ValueError(f"{name} should have one value per row, shape ({n_samples},), got shape {weight.shape}.")
     negative = np.flatnonzero(weight < 0)
     if len(negative):
         raise ValueError(
-            f"sample_weight must not be negative, got {weight[negative[0]]} in row {negative[0]} "
+            f"{name} must not be negative, got {weight[negative[0]]} in row {negative[0]} "
             f"({len(negative)} such rows). A weight says how often a row counts."
         )
+    _require_counts(weight, name)
     return weight
 
 
-def _require_counts(weight: np.ndarray) -> None:
+def _require_counts(weight: np.ndarray, name: str) -> None:
     """Refuse weights that cannot be summed and multiplied like counts of rows."""
     faint = np.flatnonzero((weight > 0) & (weight < SMALLEST_WEIGHT))
-    total = weight.sum()
+    with np.errstate(over="ignore"):
+        total = weight.sum()
     if len(faint) or total > LARGEST_TOTAL:
         fault = f"{weight[faint[0]]:g} in row {faint[0]}" if len(faint) else f"a sum of {total:g}"
         raise ValueError(
-            f"sample_weight must be 0 or at least {SMALLEST_WEIGHT:g}, and sum to at most {LARGEST_TOTAL:g}, got "
+            f"{name} must be 0 or at least {SMALLEST_WEIGHT:g}, and sum to at most {LARGEST_TOTAL:g}, got "
             f"{fault}. A weight says how often a row counts: multiply all of them by one factor, and set negligible "
             "ones to 0."
         )

@@ -15,12 +15,12 @@ __all__ = ["fill_life_tables", "fill_product_limit"]
 
 
 @compiled()
-def fill_life_tables(group, time, event, weight, table_time, at_risk, deaths, offset):
+def fill_life_tables(group, time, event, weight, table_time, events, censored, at_risk, offset):
     """Tabulate the distinct times of every group; return how many there are in all.
 
     The rows are sorted by group (0, 1, ...; each with at least one row) and then by time. `table_time`,
-    `at_risk` and `deaths` (length n) and `offset` (number of groups + 1) are overwritten; group g owns the
-    entries offset[g] to offset[g + 1].
+    `events`, `censored` and `at_risk` (length n) and `offset` (number of groups + 1) are overwritten; group g
+    owns the entries offset[g] to offset[g + 1].
     """
     n_entries = 0
     previous = -1
@@ -31,30 +31,32 @@ def fill_life_tables(group, time, event, weight, table_time, at_risk, deaths, of
             previous = group[i]
         if new_group or time[i] != table_time[n_entries - 1]:
             table_time[n_entries] = time[i]
-            at_risk[n_entries] = 0.0
-            deaths[n_entries] = 0.0
+            events[n_entries] = 0.0
+            censored[n_entries] = 0.0
             n_entries += 1
-        at_risk[n_entries - 1] += weight[i]
         if event[i]:
-            deaths[n_entries - 1] += weight[i]
+            events[n_entries - 1] += weight[i]
+        else:
+            censored[n_entries - 1] += weight[i]
     offset[previous + 1] = n_entries
 
-    # So far at_risk holds the weight that leaves at each time; summed backwards it becomes the weight at
-    # risk.
+    # Whoever leaves at a time or later is at risk at it.
     for g in range(len(offset) - 1):
-        for k in range(offset[g + 1] - 2, offset[g] - 1, -1):
-            at_risk[k] += at_risk[k + 1]
+        beyond = 0.0
+        for k in range(offset[g + 1] - 1, offset[g] - 1, -1):
+            beyond += events[k] + censored[k]
+            at_risk[k] = beyond
     return n_entries
 
 
 @compiled()
-def fill_product_limit(offset, at_risk, deaths, survival, hazard):
+def fill_product_limit(offset, events, at_risk, survival, hazard):
     """Overwrite `survival` with Kaplan-Meier and `hazard` with Nelson-Aalen estimates, group by group."""
     for g in range(len(offset) - 1):
         s = 1.0
         h = 0.0
         for k in range(offset[g], offset[g + 1]):
-            s *= 1.0 - deaths[k] / at_risk[k]
-            h += deaths[k] / at_risk[k]
+            s *= 1.0 - events[k] / at_risk[k]
+            h += events[k] / at_risk[k]
             survival[k] = s
             hazard[k] = h

@@ -10,6 +10,7 @@ from dipolar.curves import tabulate
 from dipolar.metrics.censoring import CensoringDistribution
 from dipolar.metrics.checks import Rows, check_risk, check_rows, check_times
 from dipolar.metrics.grids import FollowUp, check_outside, default_grid, restrict_times
+from dipolar.parameters import check_flag
 
 __all__ = ["DynamicAUC", "cumulative_dynamic_auc"]
 
@@ -56,7 +57,7 @@ def cumulative_dynamic_auc(
     outside : {"error", "truncate"}, default="error"
         What to do with given times outside the data: raise an error that lists them, or drop them with a
         `TruncationWarning`. Usable are times from the first evaluated event on, before the last evaluated
-        time, up to where G of the training rows is known and positive.
+        time, up to where G of the training rows (its left limit, if that is asked for) is known and positive.
     sample_weight, train_weight : array-like, default=None
         How often each evaluated and each training row counts.
 
@@ -77,20 +78,23 @@ def cumulative_dynamic_auc(
     censored regression models. Journal of the American Statistical Association 102, 527-537.
     """
     check_outside(outside)
+    left_limit = check_flag("left_limit", left_limit)
     train, test = check_rows(y_train, train_weight, "y_train"), check_rows(y_test, sample_weight, "y_test")
     censoring = CensoringDistribution.from_rows(train)
-    grid, kept = _grid(test, censoring, times, outside)
+    grid, kept = _grid(test, censoring, times, left_limit, outside)
     risk = check_risk(risk, test, None if times is None else len(kept))
     columns = np.broadcast_to(risk[:, None], (len(risk), len(grid))) if risk.ndim == 1 else risk[:, kept]
 
-    survivor = censoring.before(test.time) if left_limit else censoring.at(test.time)
+    survivor = censoring.of_case(test.time, left_limit)
     # An event without a positive G lies behind every usable time, and any value will do.
     case_weight = np.where(test.event, test.weight / np.where(survivor > 0, survivor, 1.0), 0.0)
     auc = _areas(test, case_weight, columns, grid, one_risk=risk.ndim == 1)
     return DynamicAUC(grid, auc, _mean(test, grid, auc))
 
 
-def _grid(test: Rows, censoring: CensoringDistribution, times: Any, outside: str) -> tuple[np.ndarray, np.ndarray]:
+def _grid(
+    test: Rows, censoring: CensoringDistribution, times: Any, left_limit: bool, outside: str
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the times that are used, and which of the given times they are."""
     if times is None:
         grid = default_grid(test, censoring)
@@ -100,7 +104,7 @@ def _grid(test: Rows, censoring: CensoringDistribution, times: Any, outside: str
         raise ValueError(
             f"y_test has no events among its {len(test)} rows, so that there are no cases to tell from controls."
         )
-    follow_up = FollowUp(float(test.time[test.event].min()), float(test.time.max()), censoring)
+    follow_up = FollowUp(float(test.time[test.event].min()), float(test.time.max()), censoring, left_limit)
     kept = restrict_times(given, follow_up, outside)
     return given[kept], kept
 
@@ -123,6 +127,8 @@ def _mean(test: Rows, grid: np.ndarray, auc: np.ndarray) -> float:
     """Return the mean AUC, weighted by the drops of the evaluated rows' Kaplan-Meier curve."""
     if len(grid) == 1:
         return float(auc[0])
-    curve = tabulate(test.survival, test.weight)[0].survival_function()
-    drops = -np.diff(np.append(1.0, curve(grid)))
+    table = tabulate(test.survival, test.weight)[0]
+    # Sums of the steps, which are precise where differences of the curve would vanish.
+    steps = np.append(1.0, table.survival[:-1]) * table.events / table.at_risk
+    drops = np.bincount(np.searchsorted(grid, table.time), steps, minlength=len(grid))[: len(grid)]
     return float(auc @ drops / drops.sum())

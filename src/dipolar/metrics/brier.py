@@ -20,7 +20,7 @@ from dipolar.metrics.censoring import CensoringDistribution
 from dipolar.metrics.checks import Rows, check_rows, check_times
 from dipolar.metrics.grids import FollowUp, authors_grid, check_outside, default_grid, paper_grid, restrict_times
 from dipolar.metrics.predictions import SurvivalPredictions, check_predictions
-from dipolar.parameters import check_choice
+from dipolar.parameters import check_choice, check_flag
 
 __all__ = ["VARIANTS", "BrierScore", "brier_score", "integrated_brier_score"]
 
@@ -156,8 +156,8 @@ def integrated_brier_score(
         raise ValueError(
             f"times: an integral needs at least two usable times, got {len(grid)}. Pass more, or use brier_score."
         )
-    area = float(np.sum(np.diff(grid) * (scores[1:] + scores[:-1])) / 2.0)
-    return area / scoring.divisor(grid)
+    widths = np.diff(grid) / scoring.divisor(grid)
+    return float(widths @ (scores[1:] + scores[:-1])) / 2.0
 
 
 @dataclass(frozen=True)
@@ -174,6 +174,7 @@ class _Scoring:
         cls, y_train: Any, y_test: Any, variant: str, left_limit: bool, sample_weight: Any, train_weight: Any
     ) -> _Scoring:
         check_choice("variant", variant, VARIANTS, hint="'graf' is the one to report.")
+        left_limit = check_flag("left_limit", left_limit)
         if left_limit and variant != "graf":
             raise ValueError(f"left_limit=True belongs to variant='graf', got variant={variant!r}, which uses G(t_i).")
         test = check_rows(y_test, sample_weight, "y_test")
@@ -185,7 +186,7 @@ class _Scoring:
                 "training outcomes; if there are none, y_test may stand in for them."
             )
         train = check_rows(y_train, train_weight, "y_train")
-        return cls(variant, bool(left_limit), test, CensoringDistribution.from_rows(train))
+        return cls(variant, left_limit, test, CensoringDistribution.from_rows(train))
 
     def default_times(self) -> np.ndarray:
         if self.variant == "graf":
@@ -212,7 +213,7 @@ class _Scoring:
 
     def _inverse(self) -> np.ndarray:
         """Return the weight of each row over G at its time."""
-        G = self.censoring.before(self.test.time) if self.left_limit else self.censoring.at(self.test.time)
+        G = self.censoring.of_case(self.test.time, self.left_limit)
         # Under "graf" such a row lies behind every usable time, and any value will do.
         return self.test.weight / np.where(G > 0, G, self.censoring.smallest_positive())
 

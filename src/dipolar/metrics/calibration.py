@@ -9,11 +9,14 @@ import pandas as pd
 from scipy.stats import chi2
 
 from dipolar.curves import LifeTable, tabulate
-from dipolar.metrics.checks import Rows, check_rows
+from dipolar.metrics.checks import Rows, check_labels, check_rows
 from dipolar.metrics.predictions import SurvivalPredictions, check_predictions
 from dipolar.parameters import check_number
 
 __all__ = ["DCalibration", "calibration_curve", "d_calibration"]
+
+# More bins than this are no summary.
+MOST_BINS = 1000
 
 
 class DCalibration(NamedTuple):
@@ -116,7 +119,7 @@ def d_calibration(y: Any, survival: Any, *, n_bins: int = 10, sample_weight: Any
     Haider, H., Hoehn, B., Davis, S. and Greiner, R. (2020). Effective ways to build and evaluate individual
     survival distributions. Journal of Machine Learning Research 21, 1-63.
     """
-    n_bins = int(check_number("n_bins", n_bins, low=2, whole=True, hint="10 is common."))
+    n_bins = int(check_number("n_bins", n_bins, low=2, high=MOST_BINS, whole=True, hint="10 is common."))
     rows = check_rows(y, sample_weight)
     predictions = check_predictions(survival, rows, 1)
     if predictions.is_tabulated:
@@ -136,9 +139,9 @@ def _bin_counts(probability: np.ndarray, rows: Rows, n_bins: int) -> np.ndarray:
     whole = rows.event | (probability == 0)
     counts = np.bincount(own, np.where(whole, rows.weight, 0.0), minlength=n_bins)
     p, b, w = probability[~whole], own[~whole], rows.weight[~whole]
-    counts += np.bincount(b, w * (p - edges[b]) / p, minlength=n_bins)
+    counts += np.bincount(b, w * ((p - edges[b]) / p), minlength=n_bins)
     # A row spreads over all bins below its own: sums over the bins above each bin.
-    spread = np.bincount(b, w / p / n_bins, minlength=n_bins)
+    spread = np.bincount(b, np.where(b > 0, w / np.maximum(p, edges[1]) / n_bins, 0.0), minlength=n_bins)
     counts[:-1] += np.cumsum(spread[:0:-1])[::-1]
     return counts
 
@@ -151,12 +154,8 @@ def _groups(
     if isinstance(groups, str) and groups == "quantiles":
         n_groups = int(check_number("n_groups", n_groups, low=1, whole=True, hint="10 is common."))
         return _quantile_groups(predicted, rows.weight, n_groups)
-    labels = np.asarray(groups)
-    if labels.shape != (rows.n_given,):
-        raise ValueError(
-            f"groups must be 'quantiles', 'curves' or hold one label per row, shape ({rows.n_given},), got {groups!r}."
-        )
-    return labels[rows.origin]
+    names, number = check_labels(groups, rows, "be 'quantiles', 'curves' or ")
+    return names[number]
 
 
 def _quantile_groups(values: np.ndarray, weight: np.ndarray, n_groups: int) -> np.ndarray:
@@ -192,4 +191,5 @@ def _kaplan_meier_at(table: LifeTable, time: float) -> tuple[float, float]:
     if time > table.time[-1]:
         return np.nan, np.nan
     d, Y = table.events[up_to], table.at_risk[up_to]
-    return estimate, float(estimate * np.sqrt(np.sum(d / (Y * (Y - d)))))
+    alive = (table.censored + table.beyond)[up_to]
+    return estimate, float(estimate * np.sqrt(np.sum(d / Y / alive)))

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from dipolar.curves import ROUNDING, LifeTable, tabulate
+from dipolar.curves import LifeTable, tabulate
 from dipolar.metrics.checks import Rows
 
 __all__ = ["CensoringDistribution"]
@@ -34,12 +34,11 @@ class CensoringDistribution:
         scikit-survival and R's prodlim; without it c_k is divided by Y_k, as in R's
         `survfit(Surv(time, 1 - event))`.
         """
-        leaving = table.at_risk - np.append(table.at_risk[1:], 0.0)
-        censored = leaving - table.events
-        censored[censored <= ROUNDING * table.at_risk] = 0.0
-        exposed = table.at_risk - table.events if events_first else table.at_risk
-        share = np.divide(censored, exposed, out=np.zeros_like(censored), where=censored > 0)
-        return cls(table.time, np.cumprod(1.0 - np.minimum(share, 1.0)))
+        # Scores are divided by G. Sums without a difference keep it precise where it is small.
+        staying = table.beyond if events_first else table.beyond + table.events
+        exposed = staying + table.censored
+        share = np.divide(staying, exposed, out=np.ones_like(staying), where=exposed > 0)
+        return cls(table.time, np.cumprod(share))
 
     @classmethod
     def from_rows(cls, rows: Rows, *, events_first: bool = True) -> CensoringDistribution:
@@ -54,9 +53,13 @@ class CensoringDistribution:
         """Return the left limit G(t-)."""
         return self._value(t, "left")
 
-    def covers(self, t: np.ndarray) -> np.ndarray:
-        """Tell where G is known and positive: inside the follow-up, before everybody left is censored."""
-        return (t <= self.time[-1]) & (self.at(t) > 0)
+    def of_case(self, t: np.ndarray, left_limit: bool) -> np.ndarray:
+        """Return what the weight of a case with its event at t is divided by: G(t-) or G(t)."""
+        return self.before(t) if left_limit else self.at(t)
+
+    def covers(self, t: np.ndarray, left_limit: bool = False) -> np.ndarray:
+        """Tell where G, or its left limit, is known and positive: inside the follow-up, while some may stay on."""
+        return (t <= self.time[-1]) & (self.of_case(t, left_limit) > 0)
 
     def smallest_positive(self) -> float:
         """Return the last value of G before it reaches zero."""

@@ -12,7 +12,7 @@ from dipolar._core.concordance import concordance_counts
 from dipolar.metrics.censoring import CensoringDistribution
 from dipolar.metrics.checks import Rows, check_risk, check_rows
 from dipolar.metrics.grids import check_outside, warn_truncated
-from dipolar.parameters import check_choice, check_number
+from dipolar.parameters import check_choice, check_flag, check_number
 
 __all__ = ["concordance_index", "concordance_index_ipcw"]
 
@@ -35,8 +35,8 @@ def concordance_index(
               \{1(r_i > r_j) + \tfrac12 1(r_i = r_j)\}}{\sum_{i,j} \delta_i 1(t_i < t_j)},
 
     and with tied predictions left out of both sums it is the index of Maung, Lazar and Zheng. The second
-    flatters models with few distinct predictions: a tree of two leaves is judged on the pairs that it
-    separates only. It takes O(n log n).
+    flatters models with few distinct predictions: for a tree of two leaves, only the pairs that it separates
+    count. It takes O(n log n).
 
     Parameters
     ----------
@@ -126,8 +126,9 @@ def concordance_index_ipcw(
         Whether to weight by :math:`\hat G(t_i-)`, as R's `survival::concordance(timewt="n/G2")` does, or by
         :math:`\hat G(t_i)`, as scikit-survival does.
     outside : {"error", "truncate"}, default="error"
-        What to do about events where the training rows know no positive :math:`\hat G`: raise an error that
-        names a usable `tau`, or leave them out as earlier rows, with a `TruncationWarning`.
+        What to do about events beyond the last training time or with a zero under their fraction (:math:`\hat G(t_i)`,
+        or the left limit): raise an error that names a usable `tau`, or leave them out as earlier rows, with a
+        `TruncationWarning`.
     sample_weight, train_weight : array-like, default=None
         How often each evaluated and each training row counts.
 
@@ -138,15 +139,16 @@ def concordance_index_ipcw(
     Medicine 30, 1105-1117.
     """
     check_outside(outside)
+    left_limit = check_flag("left_limit", left_limit)
     train, test = check_rows(y_train, train_weight, "y_train"), check_rows(y_test, sample_weight, "y_test")
     risk = check_risk(risk, test)
     censoring = CensoringDistribution.from_rows(train)
     early = test.event.copy()
     if tau is not None:
         early &= test.time < check_number("tau", tau, above=0, hint="It is a time on the scale of y.")
-    early = _restrict_events(test, early, censoring, outside)
+    early = _restrict_events(test, early, censoring, left_limit, outside)
 
-    survivor = censoring.before(test.time) if left_limit else censoring.at(test.time)
+    survivor = censoring.of_case(test.time, left_limit)
     event_weight = np.zeros(len(test))
     event_weight[early] = test.weight[early] / survivor[early] ** 2
     counts = concordance_counts(test.time, test.event, risk, test.weight, event_weight)
@@ -159,9 +161,11 @@ def _censored_before_events(rows: Rows) -> np.ndarray:
     return 2.0 * rank + rows.event
 
 
-def _restrict_events(test: Rows, early: np.ndarray, censoring: CensoringDistribution, outside: str) -> np.ndarray:
-    """Leave out the events at which G is unknown or zero, or say how to."""
-    beyond = early & ~censoring.covers(test.time)
+def _restrict_events(
+    test: Rows, early: np.ndarray, censoring: CensoringDistribution, left_limit: bool, outside: str
+) -> np.ndarray:
+    """Leave out the events at which G, or its left limit, is unknown or zero, or say how to."""
+    beyond = early & ~censoring.covers(test.time, left_limit)
     if not beyond.any():
         return early
     first = float(test.time[beyond].min())

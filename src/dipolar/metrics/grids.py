@@ -34,11 +34,12 @@ class FollowUp:
     start: float  # first usable time, included
     end: float  # last follow-up time of the evaluated rows, not included: nobody is known to live longer
     censoring: CensoringDistribution | None = None  # must know a positive G, where given
+    left_limit: bool = False  # whether G(t-) is what has to be positive
 
     def covers(self, times: np.ndarray) -> np.ndarray:
         """Tell which times can be used."""
         inside = (times >= self.start) & (times < self.end)
-        return inside if self.censoring is None else inside & self.censoring.covers(times)
+        return inside if self.censoring is None else inside & self.censoring.covers(times, self.left_limit)
 
     def rule(self) -> str:
         """Say which times can be used."""
@@ -46,7 +47,7 @@ class FollowUp:
         if self.censoring is None:
             return text
         end = self.censoring.time[-1]
-        relation = "<=" if self.censoring.probability[-1] > 0 else "<"
+        relation = "<=" if self.censoring.covers(end, self.left_limit) else "<"
         return f"{text}, and t {relation} {end:g}, up to where the training rows know the censoring distribution"
 
 
@@ -117,13 +118,14 @@ def default_grid(test: Rows, censoring: CensoringDistribution | None, size: int 
 def paper_grid(test: Rows) -> np.ndarray:
     """Return the midpoints of consecutive distinct event times."""
     times = _at_least_two(np.unique(test.time[test.event]), "event times")
-    return 0.5 * (times[1:] + times[:-1])
+    return np.unique(0.5 * (times[1:] + times[:-1]))
 
 
 def authors_grid(test: Rows, every: int = 5) -> np.ndarray:
     """Return every so manieth geometric mean of consecutive distinct times."""
     times = _at_least_two(np.unique(test.time), "times")
-    return np.unique(np.sqrt(times[1:] * times[:-1])[::every])
+    # Roots before the product, which might vanish.
+    return np.unique((np.sqrt(times[1:]) * np.sqrt(times[:-1]))[::every])
 
 
 def check_outside(outside: Any) -> str:

@@ -5,13 +5,13 @@ Rows of one leaf share a curve, so that a score needs one curve per leaf and the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from dipolar._core.brier import group_rows
-from dipolar.metrics.checks import Rows
+from dipolar.metrics.checks import Rows, as_numbers
 
 __all__ = ["SurvivalPredictions", "check_predictions"]
 
@@ -85,7 +85,12 @@ def evaluate(curve: Any, times: np.ndarray) -> np.ndarray:
     domain = getattr(curve, "domain", None)
     if domain is not None and len(times) and (times.max() > domain[1] or times.min() < domain[0]):
         times = np.clip(times, *domain)
-    return np.asarray(curve(times), dtype=np.float64)
+    values = as_numbers(curve(times), "survival")
+    if values.shape != times.shape:
+        raise ValueError(
+            f"survival: a function of {len(times)} times should return as many probabilities, got shape {values.shape}."
+        )
+    return values
 
 
 def check_predictions(survival: Any, rows: Rows, n_times: int | None) -> SurvivalPredictions:
@@ -112,17 +117,28 @@ def check_predictions(survival: Any, rows: Rows, n_times: int | None) -> Surviva
 
 def _distinct_curves(survival: Any) -> np.ndarray:
     """Return an object array of functions, or a float64 array with a row per curve."""
+    if not hasattr(survival, "__array__") and not isinstance(survival, Iterable):
+        raise ValueError(f"survival cannot be read: {type(survival).__name__}. {ACCEPTED_FORMS}")
     entries = np.asarray(survival) if hasattr(survival, "__array__") else list(survival)
-    if len(entries) and callable(entries[0]):
-        functions = np.empty(len(entries), dtype=object)
-        functions[:] = entries
-        return functions
-    values = np.asarray(entries, dtype=np.float64)
+    if np.ndim(entries) and len(entries) and callable(entries[0]):
+        return _functions(entries)
+    values = as_numbers(entries, "survival")
     if values.ndim == 1:
         values = values[:, None]
     if values.ndim != 2:
         raise ValueError(f"survival has shape {values.shape}. {ACCEPTED_FORMS}")
     return values
+
+
+def _functions(entries: Any) -> np.ndarray:
+    bad = next((number for number, entry in enumerate(entries) if not callable(entry)), None)
+    if bad is not None:
+        raise ValueError(
+            f"survival holds functions, but entry {bad} is {type(entries[bad]).__name__}. {ACCEPTED_FORMS}"
+        )
+    functions = np.empty(len(entries), dtype=object)
+    functions[:] = entries
+    return functions
 
 
 def _merge_same_objects(curves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dipolar.curves import ROUNDING, LifeTables
+from dipolar.curves import LifeTables
 from dipolar.metrics.auc import cumulative_dynamic_auc
 from dipolar.metrics.brier import integrated_brier_score
 from dipolar.metrics.concordance import concordance_index, concordance_index_ipcw
@@ -189,19 +189,10 @@ def training_outcomes(estimator: Any) -> tuple[Any, Any] | None:
     for record in ("tree_", "forest_"):
         tables = getattr(getattr(estimator, record, None), "tables", None)
         if isinstance(tables, LifeTables):
-            return _rows_of(tables)
+            # Together the tables hold every training row.
+            survival, weight, _ = tables.rows()
+            return survival, weight
     return None
-
-
-def _rows_of(tables: LifeTables) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-    """Return (time, event) and weights of the rows behind life tables: together they hold every training row."""
-    last = np.zeros(len(tables.time), dtype=bool)
-    last[tables.offset[1:] - 1] = True
-    staying = np.where(last, 0.0, np.append(tables.at_risk[1:], 0.0))
-    censored = tables.at_risk - staying - tables.events
-    censored[censored <= ROUNDING * tables.at_risk] = 0.0
-    time, event = np.tile(tables.time, 2), np.repeat([True, False], len(tables.time))
-    return (time, event), np.concatenate([tables.events, censored])
 
 
 def _predict(estimator: Any, method: str, X: Any) -> Any:

@@ -124,17 +124,8 @@ def _test_text(tables: LifeTables, is_other_data: bool) -> str:
     """The log-rank test of all groups; life tables hold all that it needs."""
     if len(tables) < 2 or not tables.events.any():
         return ""
-    group = np.repeat(np.arange(len(tables)), np.diff(tables.offset))
-    ends = np.zeros(len(tables.time), dtype=bool)
-    ends[tables.offset[1:] - 1] = True
-    leaving = tables.at_risk - np.where(ends, 0.0, np.append(tables.at_risk[1:], 0.0))
-    censored = np.maximum(leaving - tables.events, 0.0)
-    # Every entry stands for its events and its censorings.
-    test = logrank_test(
-        (np.tile(tables.time, 2), np.repeat([True, False], len(group))),
-        np.tile(group, 2),
-        sample_weight=np.concatenate([tables.events, censored]),
-    )
+    outcome, weight, group = tables.rows()
+    test = logrank_test(outcome, group, sample_weight=weight)
     p = f"p = {test.p_value:.2g}" if test.p_value >= 1e-4 else "p < 0.0001"
     return f"log-rank {p}" if is_other_data else f"log-rank {p} (training rows)"
 

@@ -13,7 +13,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from dipolar.curves import LifeTables, tabulate
 from dipolar.metrics import concordance_index, integrated_brier_score
-from dipolar.metrics.scorers import training_outcomes
 from dipolar.quantiles import weighted_quantile
 from dipolar.report.model import numbers
 from dipolar.survival import Survival, check_outcome
@@ -66,21 +65,15 @@ def _same_tables(tables: LifeTables, survival: Survival, weight: np.ndarray, lea
         mine.shape == its.shape and np.allclose(mine, its, rtol=1e-9, atol=0)
         for mine, its in (
             (filled.time, tables.time),
-            (filled.at_risk, tables.at_risk),
             (filled.events, tables.events),
+            (filled.censored, tables.censored),
         )
     )
 
 
 def training_rows(tree: Any) -> tuple[Survival, np.ndarray, np.ndarray]:
     """Return outcomes, weights and leaves of the training rows, which the life tables of the leaves hold."""
-    known = training_outcomes(tree)
-    assert known is not None  # every tree of this library has life tables
-    (time, event), weight = known
-    tables = tree.tree_.tables
-    leaf = np.tile(np.repeat(np.arange(len(tables)), np.diff(tables.offset)), 2)
-    seen = weight > 0
-    return Survival(time[seen], event[seen]), weight[seen], leaf[seen]
+    return tree.tree_.tables.rows()
 
 
 def describe_outcome(survival: Survival, weight: np.ndarray, label: str) -> dict[str, Any]:

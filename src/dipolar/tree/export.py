@@ -251,6 +251,7 @@ def _curve(table: LifeTable, level: float) -> dict[str, list[float | None]]:
         "upper": [_finite(value) for value in upper],
         "at_risk": table.at_risk.tolist(),
         "events": table.events.tolist(),
+        "censored": table.censored.tolist(),
     }
 
 

@@ -22,8 +22,8 @@ export function makeModel(data, kernel) {
 
   const leafTables = new Map();
   range(0, nNodes).filter((node) => left[node] < 0).forEach((node) => {
-    const { time, at_risk: atRisk, events: observed } = nodes[node].curve;
-    leafTables.set(node, { time, atRisk, events: observed });
+    const { time, events: observed, censored, at_risk: atRisk } = nodes[node].curve;
+    leafTables.set(node, { time, events: observed, censored, atRisk });
   });
 
   const all = Statistics.pool([...leafTables.values()]);

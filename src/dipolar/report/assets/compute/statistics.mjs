@@ -1,37 +1,31 @@
 // Life tables and what is read off them. The counterparts in Python are in curves.py and metrics/logrank.py; a table
-// is { time, atRisk, events }, arrays over the distinct times.
+// is { time, events, censored, atRisk }, arrays over the distinct times.
 const FLAT_STEP_TOLERANCE = Math.sqrt(Number.EPSILON);
-const ROUNDING = 1e-12;
 const NORMAL_975 = 1.959963984540054;
 
 // Pool tables: at every time the events and censorings of all of them.
 export function pool(tables) {
   if (tables.length === 1) return tables[0];
   const entries = [];
-  for (const { time, atRisk, events } of tables) {
-    for (let i = 0; i < time.length; i++) {
-      const staying = i + 1 < time.length ? atRisk[i + 1] : 0;
-      const censored = atRisk[i] - staying - events[i];
-      entries.push([time[i], events[i], censored <= ROUNDING * atRisk[i] ? 0 : censored]);
-    }
+  for (const { time, events, censored } of tables) {
+    for (let i = 0; i < time.length; i++) entries.push([time[i], events[i], censored[i]]);
   }
   entries.sort((a, b) => a[0] - b[0]);
-  const pooled = { time: [], atRisk: [], events: [] };
-  const leaving = [];
+  const pooled = { time: [], events: [], censored: [], atRisk: [] };
   for (const [time, events, censored] of entries) {
     const last = pooled.time.length - 1;
     if (last >= 0 && pooled.time[last] === time) {
       pooled.events[last] += events;
-      leaving[last] += events + censored;
+      pooled.censored[last] += censored;
     } else {
       pooled.time.push(time);
       pooled.events.push(events);
-      leaving.push(events + censored);
+      pooled.censored.push(censored);
     }
   }
   let atRisk = 0;
-  pooled.atRisk = new Array(leaving.length);
-  for (let i = leaving.length - 1; i >= 0; i--) pooled.atRisk[i] = atRisk += leaving[i];
+  pooled.atRisk = new Array(pooled.time.length);
+  for (let i = pooled.time.length - 1; i >= 0; i--) pooled.atRisk[i] = atRisk += pooled.events[i] + pooled.censored[i];
   return pooled;
 }
 

@@ -50,10 +50,7 @@ function drawSeries({ curve, colour, dashed }, x, y) {
       class: "curve", d: stepPath(table.time, curve.survival, 1, end, x, y), stroke: colour,
       "stroke-dasharray": dashed ? "7 4" : null,
     }));
-  const censored = table.time.map((_, i) => {
-    const staying = i + 1 < table.time.length ? table.atRisk[i + 1] : 0;
-    return table.atRisk[i] - staying - table.events[i] > 1e-9;
-  });
+  const censored = table.censored.map((weight) => weight > 0);
   if (censored.filter(Boolean).length <= MOST_MARKS) {
     censored.forEach((marked, i) => {
       if (!marked) return;
