@@ -15,7 +15,7 @@ ROOT = Path(dipolar.__file__).parent
 # From the innermost outwards. Names on one line do not know of each other.
 LAYERS = (
     ("_core",),
-    ("survival", "parameters", "quantiles", "scaling", "threads", "parallel"),
+    ("survival", "parameters", "quantiles", "scaling", "threads", "parallel", "files"),
     ("validation", "rows"),
     ("dipoles", "kernels"),
     ("factors",),

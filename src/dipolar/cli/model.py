@@ -9,7 +9,10 @@ in it is executed, and the tree's own class loads it as well:
 from __future__ import annotations
 
 import json
+import lzma
+import stat
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +23,7 @@ import pandas as pd
 from dipolar import DipoleSurvivalTree, LogRankSurvivalTree
 from dipolar.cli.cells import as_numbers
 from dipolar.cli.destination import whole_file
-from dipolar.cli.messages import UserError, listed, refusals_as_user_errors
+from dipolar.cli.messages import UserError, listed, reason_of, refusals_as_user_errors
 from dipolar.cli.preparation import Preparation, Prepared
 from dipolar.cli.table import Table
 from dipolar.tree.persistence import read_model
@@ -30,6 +33,12 @@ __all__ = ["Model", "SurvivalTree", "load_model", "save_model"]
 SurvivalTree = LogRankSurvivalTree | DipoleSurvivalTree
 
 ENTRY = "preparation.json"
+
+# Many times what a preparation of thousands of columns takes: a small zip entry may unfold to gigabytes.
+LARGEST_ENTRY = 2**26
+
+# What reading a damaged entry ends in: nesting, encryption and unknown compression are runtime errors.
+DAMAGE = (zipfile.BadZipFile, ValueError, RuntimeError, EOFError, zlib.error, lzma.LZMAError, OSError)
 
 ESTIMATORS: dict[str, Any] = {cls.__name__: cls for cls in (LogRankSurvivalTree, DipoleSurvivalTree)}
 
@@ -54,29 +63,36 @@ class Model:
 
 def save_model(model: Model, path: Path) -> None:
     """Write a model to one file, which appears whole or not at all."""
-    with whole_file(path) as temporary:
-        model.tree.save(temporary)
+    with whole_file(path) as stream:
+        model.tree.save(stream)
         if model.preparation is not None:
             text = json.dumps(model.preparation.to_json(), indent=1, allow_nan=False)
-            with zipfile.ZipFile(temporary, "a", compression=zipfile.ZIP_DEFLATED) as archive:
+            with zipfile.ZipFile(stream, "a", compression=zipfile.ZIP_DEFLATED) as archive:
                 archive.writestr(ENTRY, text)
 
 
 def load_model(path: Path) -> Model:
     """Read what `save_model`, or the `save` of a tree, wrote."""
-    if not path.exists():
-        raise UserError(f"there is no model {path}. Make one: dipolar fit DATA --output {path}.")
-    if path.is_dir():
-        raise UserError(f"{path} is a folder. Give the file that dipolar fit --output wrote.")
     try:
+        _require_file(path)
         with refusals_as_user_errors():
             header, _ = read_model(path)
             if header.get("estimator") not in ESTIMATORS:
                 raise UserError(f"{path} holds a {header.get('estimator')}, not one of {listed(ESTIMATORS)}.")
             tree = ESTIMATORS[header["estimator"]].load(path)
     except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror}.") from error
+        raise UserError(f"{path} cannot be read: {reason_of(error)}.") from error
     return Model(tree, _load_preparation(path, tree))
+
+
+def _require_file(path: Path) -> None:
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError as error:
+        raise UserError(f"there is no model {path}. Make one: dipolar fit DATA --output {path}.") from error
+    if not stat.S_ISREG(mode):
+        what = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+        raise UserError(f"{path} is {what}. Give the file that dipolar fit --output wrote.")
 
 
 def _load_preparation(path: Path, tree: SurvivalTree) -> Preparation | None:
@@ -84,10 +100,12 @@ def _load_preparation(path: Path, tree: SurvivalTree) -> Preparation | None:
         with zipfile.ZipFile(path) as archive:
             if ENTRY not in archive.namelist():
                 return None
+            if archive.getinfo(ENTRY).file_size > LARGEST_ENTRY:
+                raise ValueError(f"its preparation has more than {LARGEST_ENTRY} bytes")
             preparation = Preparation.from_json(json.loads(archive.read(ENTRY)))
         if preparation.features != list(getattr(tree, "feature_names_in_", [])):
             raise ValueError("its preparation belongs to another tree")
-    except (zipfile.BadZipFile, ValueError) as error:
+    except DAMAGE as error:
         raise UserError(f"{path} is not a complete model: {error}. Fit it again with dipolar fit --output.") from error
     return preparation
 

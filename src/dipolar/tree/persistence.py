@@ -3,23 +3,22 @@
     header.json          format, version, estimator, parameters, names; what is not an array
     arrays/<name>.npy    NumPy's own format, read with allow_pickle=False
 
-A file is written beside its destination and moved there in one step, so that an interrupted save leaves the
-old file or none. Every array carries a checksum (the zip's), and what was read is checked to be a tree before
-compiled code sees it.
+An interrupted save leaves the old file or none (see `dipolar.files`). Every array carries a checksum (the zip's), and
+what was read is checked to be a tree before compiled code sees it.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import secrets
 import zipfile
 import zlib
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
+
+from dipolar.files import write_whole
 
 __all__ = [
     "FORMAT",
@@ -37,19 +36,16 @@ FORMAT = "dipolar-tree"
 VERSION = 1
 
 
-def write_model(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-    """Write a header of JSON types and named arrays to one file, atomically."""
-    path = Path(path)
+def write_model(
+    file: str | os.PathLike[str] | BinaryIO, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
+) -> None:
+    """Write a header of JSON types and named arrays to one file, whole or not at all, or to a stream."""
     text = json.dumps({"format": FORMAT, "version": VERSION, **header}, indent=1)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        with open(temporary, "xb") as stream:
+    if isinstance(file, str | os.PathLike):
+        with write_whole(file) as stream:
             _write_zip(stream, text, arrays)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    else:
+        _write_zip(file, text, arrays)
 
 
 def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
