@@ -26,6 +26,7 @@ LAYERS = (
     ("svm", "trees"),
     ("forest",),
     ("forests", "model_selection"),
+    ("warming",),
 )
 
 # What surrounds the models. It may import all of them and they import none of it; matplotlib and the packages of the

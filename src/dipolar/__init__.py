@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from dipolar.survival import survival_outcome
     from dipolar.svm import DipoleSVM
     from dipolar.trees import DipoleSurvivalTree, LogRankSurvivalTree
+    from dipolar.warming import warm_up
 
 __version__ = "0.1.0"
 
@@ -22,6 +23,7 @@ __all__ = [
     "LogRankSurvivalForest",
     "LogRankSurvivalTree",
     "survival_outcome",
+    "warm_up",
 ]
 
 _HOME = {
@@ -32,6 +34,7 @@ _HOME = {
     "LogRankSurvivalForest": "forests",
     "LogRankSurvivalTree": "trees",
     "survival_outcome": "survival",
+    "warm_up": "warming",
 }
 
 _MODULES = ("datasets", "metrics", "plotting", "simulation")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import warnings
 from contextlib import suppress
 
 __all__ = ["main"]
@@ -22,6 +23,7 @@ def main() -> None:
     """Run the command line; ends with its exit status, and with one line when it is interrupted at any time."""
     for number in SIGNALS:
         _on_signal(number, _leave_at_once)
+    warnings.showwarning = _show_in_one_line
     try:
         from dipolar.cli.app import app
     except ModuleNotFoundError as error:
@@ -41,6 +43,11 @@ def main() -> None:
 def status_of_interrupt() -> int:
     """Return the exit status of a command that was interrupted."""
     return 128 + _received[0] if _received else INTERRUPTED
+
+
+def _show_in_one_line(message: Warning | str, *_: object, **__: object) -> None:
+    """Print a warning that no command has collected, without the place in the code that it comes from."""
+    print(f"warning: {' '.join(str(message).split())}", file=sys.stderr)
 
 
 def _on_signal(number: int, handler: object) -> None:

@@ -22,6 +22,7 @@ from dipolar.cli.commands.predict import predict
 from dipolar.cli.commands.report import report
 from dipolar.cli.commands.reproduce import reproduce
 from dipolar.cli.commands.simulate import simulate
+from dipolar.cli.commands.warm_up import warm_up
 from dipolar.cli.messages import UserError, reason_of
 from dipolar.cli.terminal import say_error
 
@@ -124,5 +125,5 @@ def dipolar(
     """
 
 
-for command in (fit, predict, evaluate, report, plot, datasets, simulate, reproduce):
+for command in (fit, predict, evaluate, report, plot, datasets, simulate, reproduce, warm_up):
     app.command()(command)
