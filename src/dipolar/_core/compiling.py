@@ -64,14 +64,17 @@ def _readable(locator: type) -> type:
     return type(f"Readable{locator.__name__}", (locator,), {"ensure_cache_path": ensure_cache_path})
 
 
-class _ReadableFiles(FunctionCache._impl_class):  # type: ignore[misc]
-    _locator_classes = [_readable(locator) for locator in FunctionCache._impl_class._locator_classes]
+_Files: Any = FunctionCache._impl_class
+
+
+class _ReadableFiles(_Files):
+    _locator_classes = tuple(_readable(locator) for locator in _Files._locator_classes)
 
 
 class _ReadableCache(_Cache):
     """A cache that was filled by somebody who could write there."""
 
-    _impl_class = _ReadableFiles
+    _impl_class: Any = _ReadableFiles
 
     def save_overload(self, sig: Any, data: Any) -> None:
         _say_once()
