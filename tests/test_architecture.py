@@ -15,7 +15,7 @@ ROOT = Path(dipolar.__file__).parent
 # From the innermost outwards. Names on one line do not know of each other.
 LAYERS = (
     ("_core",),
-    ("survival", "parameters", "quantiles", "resampling", "scaling", "threads", "parallel", "records"),
+    ("survival", "parameters", "quantiles", "resampling", "scaling", "threads", "parallel", "records", "files"),
     ("validation", "rows"),
     ("dipoles", "kernels"),
     ("factors",),
@@ -26,6 +26,7 @@ LAYERS = (
     ("svm", "trees"),
     ("forest",),
     ("forests", "model_selection"),
+    ("warming",),
 )
 
 # What surrounds the models. It may import all of them and they import none of it; matplotlib and the packages of the

@@ -353,8 +353,8 @@ def test_read_only_folders_are_refused_before_the_work(tmp_path, monkeypatch):
 
 
 def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
-    def save_half(tree, path):
-        Path(path).write_bytes(b"half")
+    def save_half(tree, stream):
+        stream.write(b"half")
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(LogRankSurvivalTree, "save", save_half)

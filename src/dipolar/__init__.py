@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dipolar.tree.persistence import ModelFileError
     from dipolar.tree.dipole_tree import DipoleSurvivalTree
     from dipolar.tree.logrank_tree import LogRankSurvivalTree
+    from dipolar.warming import warm_up
 
 __version__ = "0.1.0"
 
@@ -26,6 +27,7 @@ __all__ = [
     "LogRankSurvivalTree",
     "ModelFileError",
     "survival_outcome",
+    "warm_up",
 ]
 
 _HOME = {
@@ -37,6 +39,7 @@ _HOME = {
     "LogRankSurvivalTree": "tree.logrank_tree",
     "ModelFileError": "tree.persistence",
     "survival_outcome": "survival",
+    "warm_up": "warming",
 }
 
 _MODULES = ("datasets", "metrics", "plotting", "simulation")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
 from dipolar import __version__
-from dipolar.cli import INTERRUPTED
+from dipolar.cli import INTERRUPTED, status_of_interrupt
 from dipolar.cli.commands.datasets import datasets
 from dipolar.cli.commands.evaluate import evaluate
 from dipolar.cli.commands.fit import fit
@@ -20,7 +22,8 @@ from dipolar.cli.commands.predict import predict
 from dipolar.cli.commands.report import report
 from dipolar.cli.commands.reproduce import reproduce
 from dipolar.cli.commands.simulate import simulate
-from dipolar.cli.messages import UserError
+from dipolar.cli.commands.warm_up import warm_up
+from dipolar.cli.messages import UserError, reason_of
 from dipolar.cli.terminal import say_error
 
 __all__ = ["app"]
@@ -43,22 +46,46 @@ class OneLineErrors(TyperGroup):
         windows_expand_args: bool = True,
         **extra: Any,
     ) -> NoReturn:
+        _print_whatever_comes()
         try:
             status = super().main(args, "dipolar", complete_var, False, windows_expand_args, **extra)
+            if sys.stdout is not None:
+                sys.stdout.flush()
         except UserError as error:
             status = _refuse(str(error))
         except USAGE_ERROR as error:
             status = _refuse(_usage(error))
         except (KeyboardInterrupt, typer.Abort):
             status = INTERRUPTED
+        except OSError as error:  # of files, each command tells itself; this is the terminal, or a full disk behind it
+            status = _refuse(f"{error.filename or 'the answer cannot be written'}: {reason_of(error)}.")
+            _abandon_stdout()
+        except MemoryError:
+            status = _refuse("there is not enough memory for this. Give fewer rows or columns, or fewer --jobs.")
         except Exception as error:
             if os.environ.get("DIPOLAR_DEBUG"):
                 raise
             say_error(f"{type(error).__name__}: {error}. This is a fault of dipolar; DIPOLAR_DEBUG=1 shows where.")
             status = OUR_FAULT
         if status == INTERRUPTED:
+            status = status_of_interrupt()
             say_error("interrupted.")
         sys.exit(status if isinstance(status, int) else 0)
+
+
+def _print_whatever_comes() -> None:
+    """Have what a stream cannot encode written with a backslash: names of files may be any bytes."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _abandon_stdout() -> None:
+    """Send what is left of the answer nowhere, so that Python does not complain at its end."""
+    with suppress(OSError, ValueError, AttributeError):  # a stream without a descriptor has nothing left
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def _refuse(message: str) -> int:
@@ -98,5 +125,5 @@ def dipolar(
     """
 
 
-for command in (fit, predict, evaluate, report, plot, datasets, simulate, reproduce):
+for command in (fit, predict, evaluate, report, plot, datasets, simulate, reproduce, warm_up):
     app.command()(command)

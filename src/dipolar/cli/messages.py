@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 
-__all__ = ["UserError", "counted", "listed", "refusals_as_user_errors", "suggestion"]
+__all__ = ["UserError", "counted", "listed", "reason_of", "refusals_as_user_errors", "suggestion"]
 
 # How many names a message lists before it counts the rest.
 NAMES_SHOWN = 8
@@ -23,6 +23,11 @@ def refusals_as_user_errors() -> Iterator[None]:
         yield
     except ValueError as error:
         raise UserError(str(error)) from error
+
+
+def reason_of(error: OSError) -> str:
+    """Return what the system has against a file."""
+    return error.strerror or str(error) or type(error).__name__
 
 
 def listed(names: Iterable[object]) -> str:

@@ -8,6 +8,7 @@ in it is executed, and the tree's own class loads it as well:
 
 from __future__ import annotations
 
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import pandas as pd
 from dipolar import DipoleSurvivalTree, LogRankSurvivalTree
 from dipolar.cli.cells import as_numbers
 from dipolar.cli.destination import whole_file
-from dipolar.cli.messages import UserError, listed, refusals_as_user_errors
+from dipolar.cli.messages import UserError, listed, reason_of, refusals_as_user_errors
 from dipolar.cli.preparation import Preparation, Prepared
 from dipolar.cli.table import Table
 from dipolar.tree.persistence import add_note, read_model, read_note
@@ -52,27 +53,34 @@ class Model:
 
 def save_model(model: Model, path: Path) -> None:
     """Write a model to one file, which appears whole or not at all."""
-    with whole_file(path) as temporary:
-        model.tree.save(temporary)
+    with whole_file(path) as stream:
+        model.tree.save(stream)
         if model.preparation is not None:
-            add_note(temporary, NOTE, model.preparation.to_json())
+            add_note(stream, NOTE, model.preparation.to_json())
 
 
 def load_model(path: Path) -> Model:
     """Read what `save_model`, or the `save` of a tree, wrote."""
-    if not path.exists():
-        raise UserError(f"there is no model {path}. Make one: dipolar fit DATA --output {path}.")
-    if path.is_dir():
-        raise UserError(f"{path} is a folder. Give the file that dipolar fit --output wrote.")
     try:
+        _require_file(path)
         with refusals_as_user_errors():
             header, _ = read_model(path)
             if header.get("estimator") not in ESTIMATORS:
                 raise UserError(f"{path} holds a {header.get('estimator')}, not one of {listed(ESTIMATORS)}.")
             tree = ESTIMATORS[header["estimator"]].load(path)
     except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror}.") from error
+        raise UserError(f"{path} cannot be read: {reason_of(error)}.") from error
     return Model(tree, _load_preparation(path, tree))
+
+
+def _require_file(path: Path) -> None:
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError as error:
+        raise UserError(f"there is no model {path}. Make one: dipolar fit DATA --output {path}.") from error
+    if not stat.S_ISREG(mode):
+        what = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+        raise UserError(f"{path} is {what}. Give the file that dipolar fit --output wrote.")
 
 
 def _load_preparation(path: Path, tree: SurvivalTree) -> Preparation | None:

@@ -18,10 +18,13 @@ def save_report(
     model: Model, path: Path, X: Any = None, y: Any = None, *, title: str | None = None, predict_form: bool = True
 ) -> None:
     """Write the HTML report of a model; X and y are covariates and outcomes to summarise and to score."""
-    from dipolar.report import write_report
+    from dipolar.report.page import render_report
 
-    with whole_file(path) as temporary, refusals_as_user_errors():
-        write_report(model.tree, temporary, X=X, y=y, predict_form=predict_form, title=title, time_unit=model.time_unit)
+    options = {"predict_form": predict_form, "title": title, "time_unit": model.time_unit}
+    with refusals_as_user_errors():
+        page = render_report(model.tree, X=X, y=y, **options)
+    with whole_file(path) as stream:
+        stream.write(page.encode("utf-8"))
 
 
 def save_plot(model: Model, path: Path) -> None:
@@ -37,5 +40,5 @@ def save_plot(model: Model, path: Path) -> None:
     time_label = f"time [{model.time_unit}]" if model.time_unit else "time"
     figure = plot_tree(model.tree, time_label=time_label).figure
     assert isinstance(figure, Figure)
-    with whole_file(path) as temporary:
-        figure.savefig(temporary)
+    with whole_file(path) as stream:
+        figure.savefig(stream, format=path.suffix[1:].lower())

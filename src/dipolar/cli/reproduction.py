@@ -99,8 +99,8 @@ class StudyFiles:
                 for suffix in PICTURE_SUFFIXES:
                     path = self.picture(name, suffix)
                     metadata: dict[str, Any] = {"Date": None} if suffix == ".svg" else {"Software": None}
-                    with whole_file(path) as temporary:
-                        figure.savefig(temporary, dpi=DPI, metadata=metadata, bbox_inches="tight")
+                    with whole_file(path) as stream:
+                        figure.savefig(stream, format=suffix[1:], dpi=DPI, metadata=metadata, bbox_inches="tight")
                     written.append(path)
                 plt.close(figure)
         return written
@@ -129,5 +129,5 @@ def grid_of(table: Table) -> Grid:
 
 
 def _write_text(path: Path, text: str) -> None:
-    with whole_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    with whole_file(path) as stream:
+        stream.write(text.encode("utf-8"))

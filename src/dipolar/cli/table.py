@@ -7,7 +7,11 @@ import csv
 import datetime
 import io
 import os
+import re
+import select
+import stat
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from pathlib import Path
@@ -17,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from dipolar.cli.cells import clean_text, with_decimal_point
-from dipolar.cli.messages import UserError, counted, listed, suggestion
+from dipolar.cli.messages import UserError, counted, listed, reason_of, suggestion
 from dipolar.datasets import list_datasets, load_dataset
 
 __all__ = ["Table", "read_table"]
@@ -26,6 +30,14 @@ SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 # Records from which the separator is told.
 RECORDS_SNIFFED = 200
+
+UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+# How objects and lists of things begin, and headers of tables do not: a column may be called [id].
+JSON_START = re.compile(r"\s*(\{\s*[\"}]|\[\s*[\[{\"\d])")
+
+# Seconds in which a pipe has to have a writer.
+PATIENCE = 5.0
 
 EXCEL_SUFFIXES = (".xlsx", ".xlsm")
 PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -62,7 +74,14 @@ def read_table(data: str, covariates: str = "all", sheet: str | None = None) -> 
         Name of a sheet of an Excel file, or its number; None takes the first.
     """
     path = Path(data)
-    is_bundled = not path.exists() and data in set(list_datasets()["name"])
+    try:
+        return _read(path, data, covariates, sheet)
+    except OSError as error:
+        raise UserError(f"{data} cannot be read: {reason_of(error)}.") from error
+
+
+def _read(path: Path, data: str, covariates: str, sheet: str | None) -> Table:
+    is_bundled = data in set(list_datasets()["name"]) and not path.exists()
     if sheet is not None and (is_bundled or _suffix(path) not in EXCEL_SUFFIXES):
         raise UserError(f"--sheet chooses a sheet of an Excel file, and {data} is none. Leave it out.")
     if is_bundled:
@@ -82,17 +101,22 @@ def _suffix(path: Path) -> str:
 
 
 def _require_file(path: Path, data: str) -> None:
-    names = list(list_datasets()["name"])
-    if path.is_dir():
-        raise UserError(f"{data} is a folder. Give a CSV, Parquet or Excel file in it.")
-    if not path.exists():
+    """Refuse what is no file, or not one of rows; a pipe is left to the reader of text."""
+    try:
+        about = path.stat()
+    except FileNotFoundError as error:
+        names = list(list_datasets()["name"])
         hint = suggestion(data, names) or f" Give a CSV, Parquet or Excel file, or a bundled set: {listed(names)}."
-        raise UserError(f"there is no file {data}, nor a bundled data set of that name.{hint}")
+        raise UserError(f"there is no file {data}, nor a bundled data set of that name.{hint}") from error
+    if stat.S_ISDIR(about.st_mode):
+        raise UserError(f"{data} is a folder. Give a CSV, Parquet or Excel file in it.")
     if _suffix(path) == ".xls":
         raise UserError(f"{data} is in Excel's old format. Save it as .xlsx or as CSV.")
-    if not os.access(path, os.R_OK):
-        raise UserError(f"{data} cannot be read: permission denied.")
-    if path.is_file() and path.stat().st_size == 0:
+    if stat.S_ISFIFO(about.st_mode) and _suffix(path) not in EXCEL_SUFFIXES + PARQUET_SUFFIXES:
+        return
+    if not stat.S_ISREG(about.st_mode):
+        raise UserError(f"{data} is not a regular file. Give a CSV, Parquet or Excel file, or CSV through a pipe.")
+    if about.st_size == 0:
         raise UserError(f"{data} is empty. Give a table with a header line and one row per person.")
 
 
@@ -108,7 +132,7 @@ def _bundled(name: str, covariates: str) -> Table:
 
 
 def _read_csv(path: Path) -> Table:
-    text, notes = _decode(path)
+    text, notes = _decode(path, _content(path))
     separator = _sniff(text)
     records = _records(path, text, separator)
     header, rows = _named(path, records[0][1]), records[1:]
@@ -121,16 +145,47 @@ def _read_csv(path: Path) -> Table:
     return Table(path.name, columns, notes)
 
 
-def _decode(path: Path) -> tuple[str, list[str]]:
-    raw = path.read_bytes()
-    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return raw.decode("utf-16"), ["text in UTF-16"]
-    if b"\0" in raw:
+def _content(path: Path) -> bytes:
+    """Return the bytes of a file, or all that comes through a pipe."""
+    if not path.is_fifo():
+        return path.read_bytes()
+    # Opened without waiting: to wait for a writer that never comes would take for ever.
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as pipe:
+        select.select([pipe], [], [], PATIENCE)
+        try:
+            begin = os.read(pipe.fileno(), 1)
+            if not begin:
+                raise UserError(f"{path} is a pipe that nobody writes to. Start what writes to it, or give a file.")
+        except BlockingIOError:  # somebody does, and takes some time
+            begin = b""
+        os.set_blocking(pipe.fileno(), True)
+        return begin + pipe.read()
+
+
+def _decode(path: Path, raw: bytes) -> tuple[str, list[str]]:
+    text, notes = _decode_utf16(path, raw) if raw.startswith(UTF16_MARKS) else _decode_bytes(raw)
+    if "\0" in text:
         raise UserError(f"{path} is not a text file. Give a CSV, Parquet (.parquet) or Excel (.xlsx) file.")
+    if JSON_START.match(text):
+        raise UserError(f"{path} holds JSON, not a table. Give a CSV, Parquet (.parquet) or Excel (.xlsx) file.")
+    return text, notes
+
+
+def _decode_bytes(raw: bytes) -> tuple[str, list[str]]:
     try:
         return raw.decode("utf-8-sig"), []
     except UnicodeDecodeError:
         return raw.decode("latin-1"), ["text in Latin-1"]
+
+
+def _decode_utf16(path: Path, raw: bytes) -> tuple[str, list[str]]:
+    try:
+        return raw.decode("utf-16"), ["text in UTF-16"]
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{path} begins as UTF-16 text and is damaged at byte {error.start}: {error.reason}. "
+            "Save it again, as UTF-8 if you can."
+        ) from error
 
 
 def _sniff(text: str) -> str:
@@ -138,7 +193,9 @@ def _sniff(text: str) -> str:
     start = "\n".join(text.splitlines()[:RECORDS_SNIFFED])
 
     def fit_and_width(separator: str) -> tuple[bool, int]:
-        widths = [len(record) for record in csv.reader(io.StringIO(start), delimiter=separator) if record]
+        widths: list[int] = []
+        with suppress(csv.Error):  # the line is told when all is read
+            widths += (len(record) for record in csv.reader(io.StringIO(start), delimiter=separator) if record)
         width = widths[0] if widths else 0
         return width > 1 and Counter(widths)[width] >= 0.8 * len(widths), width
 

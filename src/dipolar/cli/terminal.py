@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import re
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +25,8 @@ DONE_OF_ALL = re.compile(r"(\d+) of (\d+)")
 def say_error(message: str) -> None:
     """Print one red line to stderr, however long it is."""
     line = Text(f"error: {' '.join(message.split())}", style="bold red")
-    Console(stderr=True).print(line, soft_wrap=True)
+    with contextlib.suppress(OSError):  # the terminal may be gone, and the status says the rest
+        Console(stderr=True).print(line, soft_wrap=True)
 
 
 class Terminal:
@@ -39,7 +41,8 @@ class Terminal:
     def answer(self, document: dict[str, Any]) -> None:
         """Print the document that machines read, where they asked for it."""
         if self.as_json:
-            print(json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False))
+            is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+            print(json.dumps(document, indent=1, allow_nan=False, ensure_ascii=not is_unicode))
 
     def show(self, *what: Any) -> None:
         """Print parts of the answer for people."""

@@ -7,7 +7,6 @@ import hashlib
 import html
 import json
 import os
-import secrets
 from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from dipolar.files import write_whole
 from dipolar.report.bundle import bundle
 from dipolar.report.model import describe_grown_tree, describe_path, kernel_module, kernel_word, numbers
 from dipolar.report.summary import (
@@ -83,17 +83,9 @@ def write_report(
         tree, X=X, y=y, sample_weight=sample_weight, predict_form=predict_form, include_rows=include_rows,
         title=title, time_unit=time_unit,
     )  # fmt: skip
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        with open(temporary, "x", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return path
+    with write_whole(path) as stream:
+        stream.write(text.encode("utf-8"))
+    return Path(path)
 
 
 def render_report(tree: Any, **options: Any) -> str:

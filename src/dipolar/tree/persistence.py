@@ -4,8 +4,7 @@
     arrays/<name>.npy    NumPy's own format
     <note>.json          what a program adds for itself (`add_note`)
 
-A file is written beside its destination and moved there in one step, so that an interrupted save leaves the
-old file or none.
+An interrupted save leaves the old file or none (see `dipolar.files`).
 
 Reading takes time and memory in proportion to the file, whatever is in it: nothing is inflated before the sizes that
 the zip declares are known to be in proportion, no entry beyond its declared size, and JSON may not be nested deeply.
@@ -19,16 +18,15 @@ import json
 import math
 import os
 import re
-import secrets
 import stat
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
+from dipolar.files import write_whole
 from dipolar.kernels import KERNELS, Kernel
 
 __all__ = [
@@ -83,23 +81,16 @@ class ModelFileError(ValueError):
     """
 
 
-def write_model(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-    """Write a header of JSON types and named arrays to one file, atomically."""
-    path = Path(path)
+def write_model(
+    file: str | os.PathLike[str] | BinaryIO, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
+) -> None:
+    """Write a header of JSON types and named arrays to one file, whole or not at all, or to a stream."""
     text = json.dumps({"format": FORMAT, "version": VERSION, **header}, indent=1)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        with open(temporary, "xb") as stream:
-            size = _write_zip(stream, text, arrays, zipfile.ZIP_DEFLATED)
-            if size > EXPANSION * stream.tell():
-                stream.seek(0)
-                stream.truncate()
-                _write_zip(stream, text, arrays, zipfile.ZIP_STORED)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    if isinstance(file, str | os.PathLike):
+        with write_whole(file) as stream:
+            _write_compact(stream, text, arrays)
+    else:
+        _write_compact(file, text, arrays)
 
 
 def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -110,10 +101,10 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
         return header, {name: _parse_array(entry, entries.read(entry)) for name, entry in found.items()}
 
 
-def add_note(path: str | os.PathLike[str], name: str, value: Any) -> None:
+def add_note(file: str | os.PathLike[str] | BinaryIO, name: str, value: Any) -> None:
     """Add JSON types to the file of a model under a name of their own; loading the model passes them over."""
     # Not compressed, as the header: its text can then be limited by the size of the file.
-    with zipfile.ZipFile(path, "a", compression=zipfile.ZIP_STORED) as archive:
+    with zipfile.ZipFile(file, "a", compression=zipfile.ZIP_STORED) as archive:
         archive.writestr(f"{name}.json", json.dumps(value, indent=1, allow_nan=False))
 
 
@@ -168,6 +159,14 @@ def _restored(value: Any) -> Any:
     if isinstance(value, dict):
         return Kernel.from_dict(value)
     return tuple(value) if isinstance(value, list) else value
+
+
+def _write_compact(stream: BinaryIO, text: str, arrays: Mapping[str, np.ndarray]) -> None:
+    size = _write_zip(stream, text, arrays, zipfile.ZIP_DEFLATED)
+    if size > EXPANSION * stream.tell():
+        stream.seek(0)
+        stream.truncate()
+        _write_zip(stream, text, arrays, zipfile.ZIP_STORED)
 
 
 def _write_zip(stream: Any, text: str, arrays: Mapping[str, np.ndarray], compression: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from importlib.metadata import version
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, BinaryIO, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -83,8 +83,8 @@ class SurvivalModel(BaseEstimator):
         """
         return concordance_index(y, self.predict(X), sample_weight=sample_weight)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted model to one file without pickle; see :meth:`load`.
+    def save(self, path: str | os.PathLike[str] | BinaryIO) -> None:
+        """Save the fitted model to one file without pickle, or to an open binary file; see :meth:`load`.
 
         A `random_state` that is not an integer is saved as None. The file appears complete or not at all.
         """

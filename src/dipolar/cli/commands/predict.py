@@ -61,9 +61,9 @@ def predict(
 
     prepared = loaded.covariates(table, fill_columns=fill_columns)
     frame = pd.concat([kept, _predictions(loaded, prepared.X, times)], axis=1)
-    if output is not None:
-        write_table(frame, output)
     notes = [*table.notes, *prepared.notes, *_unused(loaded, table)]
+    if output is not None:
+        notes += write_table(frame, output)
     terminal.answer(_document(frame, notes, output))
     terminal.notes(f"What was done to {table.name}", notes)
     if output is None:
