@@ -20,6 +20,8 @@ from dipolar.plotting.style import (
     GREY,
     INK,
     TEXT_SIZE,
+    check_axes,
+    check_label,
     figure_of,
     ink_of,
     ordered_colors,
@@ -123,6 +125,7 @@ def plot_tree(
     record, names, limit = fitted_record(tree), covariate_names(tree, feature_names), depth_limit(max_depth)
     check_choice("orientation", orientation, ORIENTATIONS)
     check_share("level", level, hint="0.95 is common.")
+    time_label = check_label("time_label", time_label)
     pictures = None if X is None else SurfacePictures(tree, names, X)
 
     shape = shape_of(record, limit)
@@ -194,7 +197,7 @@ def _canvas(ax: Axes | None, wanted: tuple[float, float]) -> tuple[Axes, tuple[f
         place = MARGIN / whole[0], MARGIN / whole[1], wanted[0] / whole[0], wanted[1] / whole[1]
         ax, size = plt.figure(figsize=whole).add_axes(place), wanted
     else:
-        size = size_in_inches(ax)
+        size = size_in_inches(check_axes(ax))
     ax.set(xlim=(0, size[0]), ylim=(0, size[1]))
     ax.set_axis_off()
     return ax, size
