@@ -14,6 +14,7 @@ from dipolar.factors import Surface
 from dipolar.kernels import GaussianKernel, Kernel, LinearKernel, PolynomialKernel
 from dipolar.tree.flat import entries, is_offset, numbers, offsets
 from dipolar.tree.rules import (
+    Condition,
     first_that_fits,
     flatten,
     influence_rules,
@@ -94,15 +95,13 @@ class DrawnSurfaces(Splits):
     def used(self, n_features: int) -> np.ndarray:
         return np.bincount(self.column, minlength=n_features) > 0
 
-    def rule(self, node: int, names: Sequence[str], width: int | None = None, *, prototypes: bool = False) -> str:
+    def condition(self, node: int, names: Sequence[str], width: int | None = None) -> Condition:
         columns, surface = self.columns(node), self.surface(node)
         names = [flatten(names[column]) for column in columns]
         shares = self.feature_shares(node, len(self.mean))[columns]
-        influence = influence_rules(surface, names, shares)
         terms = polynomial_terms(surface, self.mean[columns], self.scale[columns])
-        if terms is None:
-            return first_that_fits(influence, width)
-        return first_that_fits(chain(sum_rules(terms, 0.0, names, shares), influence), width)
+        sums = () if terms is None else sum_rules(terms, surface.boundary, names, shares)
+        return first_that_fits(chain(sums, influence_rules(surface, names, shares)), width)
 
     def terms(self, node: int) -> dict[tuple[int, ...], float] | None:
         """Return the score of a node as a sum, as :meth:`dipolar.tree.surfaces.Surfaces.terms` does."""

@@ -23,6 +23,7 @@ from dipolar.kernels import (
 )
 from dipolar.tree.flat import entries, is_offset, numbers, offsets
 from dipolar.tree.rules import (
+    Condition,
     first_that_fits,
     flatten,
     influence_rules,
@@ -160,18 +161,19 @@ class Surfaces(Splits):
     def used(self, n_features: int) -> np.ndarray:
         return np.asarray((self.shares > 0).any(axis=0))
 
-    def rule(self, node: int, names: Sequence[str], width: int | None = None, *, prototypes: bool = False) -> str:
+    def condition(self, node: int, names: Sequence[str], width: int | None = None) -> Condition:
         surface, shares = self.surface(node), self.shares[self.split[node]]
         names = [flatten(name) for name in names]
         terms = self.terms(node)
-        if terms is not None:
-            sums = sum_rules(terms, surface.boundary, names, shares)
-            return first_that_fits(chain(sums, influence_rules(surface, names, shares)), width)
-        rule = first_that_fits(influence_rules(surface, names, shares), width)
-        if not prototypes or width is not None or not len(surface.rows):
-            return rule
+        sums = () if terms is None else sum_rules(terms, surface.boundary, names, shares)
+        return first_that_fits(chain(sums, influence_rules(surface, names, shares)), width)
+
+    def prototypes(self, node: int, names: Sequence[str]) -> str:
+        surface, shares = self.surface(node), self.shares[self.split[node]]
+        if not len(surface.rows) or self.terms(node) is not None:
+            return ""
         rows = surface.rows * self.scale + self.mean
-        return f"{rule}; {prototype_text(rows, surface.score(surface.rows), names, shares)}"
+        return prototype_text(rows, surface.score(surface.rows), [flatten(name) for name in names], shares)
 
     def terms(self, node: int) -> dict[tuple[int, ...], float] | None:
         """Return the score of a node as a sum: the coefficient of each product of covariates, in their own units.
