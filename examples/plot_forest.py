@@ -8,11 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import matplotlib.pyplot as plt
-import numpy as np
 
 from dipolar import DipoleSurvivalForest
 from dipolar.datasets import load_whas500
-from dipolar.plotting import plot_tree
+from dipolar.plotting import plot_importance, plot_tree
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 
@@ -23,16 +22,9 @@ def main() -> None:
     forest = DipoleSurvivalForest(n_estimators=200, oob_score=True, random_state=0).fit(X, y)
     print(f"out of bag: Harrell's C {forest.oob_score_:.3f}, integrated Brier score {forest.oob_brier_:.4f}")
 
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained", sharey=True)
-    permuted = forest.importance(X, y, kind="permute", n_repeats=5, random_state=0)
-    negated = forest.importance(X, y, kind="negate")
-    order = np.argsort(permuted.importances_mean)
-    for axis, found, title in zip(axes, (permuted, negated), ("values shuffled", "coefficient negated"), strict=True):
-        axis.barh(range(len(order)), found.importances_mean[order], xerr=found.importances_std[order], color="#0072b2")
-        axis.set_title(title, fontsize=10)
-        axis.set_xlabel("loss of Harrell's C, out of bag")
-        axis.spines[["top", "right"]].set_visible(False)
-    axes[0].set_yticks(range(len(order)), labels=np.asarray(X.columns)[order])
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+    plot_importance(forest.importance(X, y, kind="permute", n_repeats=5, random_state=0), ax=axes[0])
+    plot_importance(forest.importance(X, y, kind="negate"), ax=axes[1])
     figure.savefig(IMAGES / "forest_importance.png", dpi=110)
 
     summary = forest.summary_tree(X, y, max_leaf_nodes=6, random_state=0)

@@ -43,8 +43,8 @@ def check_number(
     if _is_number(value, whole) and all(bound is None or holds(bound) for bound, _, holds in rules):
         return float(value)
     noun = "an integer" if whole else "a number"
-    wanted = " and ".join(f"{sign} {bound:g}" for bound, sign, _ in rules if bound is not None)
-    raise ValueError(_sentence(f"{name} must be {noun} {wanted}, got {value!r}.", hint))
+    bounds = " and".join(f" {sign} {bound:g}" for bound, sign, _ in rules if bound is not None) or ", and finite"
+    raise ValueError(_sentence(f"{name} must be {noun}{bounds}, got {value!r}.", hint))
 
 
 def check_share(name: str, value: Any, *, hint: str = "") -> float:

@@ -138,7 +138,8 @@ class BaseSurvivalForest(SurvivalModel):
         -------
         result : Bunch
             `importances` of shape (n_features, n_repeats), their `importances_mean` and `importances_std`, as
-            :func:`sklearn.inspection.permutation_importance` returns them.
+            :func:`sklearn.inspection.permutation_importance` returns them; besides the `feature_names` of the training
+            data (None if it had none), `kind` and `scoring`. `dipolar.plotting.plot_importance` draws it.
 
         References
         ----------
@@ -154,7 +155,14 @@ class BaseSurvivalForest(SurvivalModel):
         seed = int(check_random_state(random_state).randint(2**31 - 1))
         unseen = self._out_of_bag(X, y, sample_weight)
         found = importances(self.forest_, unseen, kind, scoring, n_repeats, seed, self.n_jobs)
-        return Bunch(importances=found, importances_mean=found.mean(axis=1), importances_std=found.std(axis=1))
+        return Bunch(
+            importances=found,
+            importances_mean=found.mean(axis=1),
+            importances_std=found.std(axis=1),
+            feature_names=getattr(self, "feature_names_in_", None),
+            kind=kind,
+            scoring=scoring,
+        )
 
     def summary_tree(
         self,

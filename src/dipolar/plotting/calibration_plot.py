@@ -36,9 +36,15 @@ def plot_calibration(curve: pd.DataFrame, *, ax: Axes | None = None, level: floa
     -------
     ax : Axes
     """
+    if not isinstance(curve, pd.DataFrame):
+        raise TypeError(
+            f"curve should be what dipolar.metrics.calibration_curve returned, got a {type(curve).__name__}. Of a "
+            "model, pass calibration_curve(y, model.predict_survival_function(X), time)."
+        )
     missing = [name for name in COLUMNS if name not in curve]
-    if missing:
-        raise ValueError(f"curve should be what calibration_curve returns; the columns {missing} are missing.")
+    if missing or not len(curve):
+        fault = f"the columns {missing} are missing" if missing else "it has no rows"
+        raise ValueError(f"curve should be what dipolar.metrics.calibration_curve returned; {fault}.")
     half = norm.ppf(0.5 + check_share("level", level, hint="0.95 is common.") / 2)
     known = curve[np.isfinite(curve["observed"])]
     ax = make_axes(ax, (4.2, 4.2))

@@ -17,6 +17,7 @@ from dipolar.plotting.style import (
     GREY,
     INK,
     SMALL_SIZE,
+    check_label,
     figure_of,
     ink_of,
     make_axes,
@@ -78,6 +79,7 @@ def plot_leaf_curves(
     """
     fitted_record(tree)
     check_share("level", level, hint="0.95 is common.")
+    time_label = check_label("time_label", time_label)
     tables, positions = _tables(tree, X, y)
     order = np.argsort(tree.leaf_risk_[positions], kind="stable")
     colors = np.array(ordered_colors(tree.leaf_risk_))[positions]

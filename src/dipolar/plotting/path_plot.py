@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -19,6 +19,7 @@ from dipolar.plotting.style import (
     ORANGE,
     SERIES,
     SMALL_SIZE,
+    check_axes,
     make_axes,
     plain_axes,
     quiet,
@@ -130,7 +131,13 @@ def plot_pruning_path(tree: BaseSurvivalTree, *, ax: Axes | None = None) -> Axes
 
 def _table(cv_results: Any) -> pd.DataFrame:
     """Return a search or its table as a DataFrame with the columns `kernel` and `eta`."""
-    results = pd.DataFrame(getattr(cv_results, "cv_results_", cv_results))
+    table = getattr(cv_results, "cv_results_", cv_results)
+    if not isinstance(table, pd.DataFrame | Mapping):
+        raise TypeError(
+            f"cv_results should be a fitted search or its table, got a {type(cv_results).__name__}. "
+            "DipoleSurvivalTreeCV(...).fit(X, y) is such a search."
+        )
+    results = pd.DataFrame(table)
     if "kernel" not in results and "param_kernel" in results:
         results = results.rename(columns={"param_kernel": "kernel"})
     if "eta" not in results and "param_kappa" in results:
@@ -146,13 +153,15 @@ def _best_of_each(results: pd.DataFrame, name: str) -> pd.DataFrame:
 
 def _score_names(results: pd.DataFrame, scores: Sequence[str] | None) -> list[str]:
     found = [column.removeprefix(MEAN) for column in results.columns.astype(str) if column.startswith(MEAN)]
+    if isinstance(scores, str):
+        raise TypeError(f"scores should be a list of names, got the text {scores!r}. Pass [{scores!r}].")
     names = found if scores is None else list(scores)
     wanted = {"kernel", "eta", *(MEAN + name for name in names), *(SPREAD + name for name in names)}
     missing = sorted(wanted - set(results.columns.astype(str)))
     if missing or not names or not len(results):
         raise ValueError(
             "cv_results should have rows and the columns kernel, eta, mean_test_<score> and std_test_<score>; "
-            f"missing are {missing or 'scores'}, and there are {list(results.columns)}."
+            f"missing are {missing or ('scores' if len(results) else 'rows')}, and its scores are {found}."
         )
     return names
 
@@ -163,7 +172,11 @@ def _panels(ax: Any, n_panels: int) -> np.ndarray:
         return plt.subplots(1, n_panels, figsize=size, layout="constrained", squeeze=False)[1][0]
     axes = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
     if len(axes) != n_panels:
-        raise ValueError(f"ax should hold one Axes for each of the {n_panels} scores, got {len(axes)}.")
+        raise ValueError(
+            f"ax should hold one Axes for each of the {n_panels} scores, got {len(axes)}. scores= chooses fewer."
+        )
+    for one in axes:
+        check_axes(one)
     return axes
 
 

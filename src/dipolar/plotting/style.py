@@ -32,6 +32,8 @@ __all__ = [
     "SERIES",
     "SMALL_SIZE",
     "TEXT_SIZE",
+    "check_axes",
+    "check_label",
     "figure_of",
     "ink_of",
     "make_axes",
@@ -70,9 +72,26 @@ READABLE_CONTRAST = 4.5
 
 def make_axes(ax: Axes | None, figsize: tuple[float, float]) -> Axes:
     """Return the axes to draw on: those given, or those of a new figure."""
-    if ax is not None:
-        return ax
-    return plt.subplots(figsize=figsize, layout="constrained")[1]
+    if ax is None:
+        return plt.subplots(figsize=figsize, layout="constrained")[1]
+    return check_axes(ax)
+
+
+def check_axes(ax: Any) -> Axes:
+    """Refuse what is not one Axes: figures, arrays of axes."""
+    if not isinstance(ax, Axes):
+        raise TypeError(
+            f"ax should be one matplotlib Axes, got a {type(ax).__name__}. figure.subplots() makes one; of several, "
+            "pass axes[0] or axes[0, 1]. None makes a figure."
+        )
+    return ax
+
+
+def check_label(name: str, text: Any) -> str:
+    """Return what an axis is to say."""
+    if not isinstance(text, str):
+        raise TypeError(f"{name} should be a string, got {text!r}. 'days' or 'months' are common.")
+    return text
 
 
 def figure_of(ax: Axes) -> Figure:

@@ -31,6 +31,10 @@ class SurfacePictures:
             )
         self._path = tree.decision_path(X).tocsc()
         X = np.asarray(X, dtype=np.float64)
+        if np.isnan(X).all(axis=0).any():
+            raise ValueError(
+                "X should have values of both covariates, and one is missing in every row. Pass other rows."
+            )
         self._tree, self._names, self._X = tree.tree_, names, X
         low, high = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
         pad = 0.05 * np.where(high > low, high - low, 1.0)

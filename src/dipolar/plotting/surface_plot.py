@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -18,6 +18,7 @@ from matplotlib.patheffects import withStroke
 from scipy.ndimage import binary_dilation, distance_transform_edt
 from sklearn.utils.validation import check_is_fitted
 
+from dipolar.parameters import check_number
 from dipolar.plotting.curves import short_number
 from dipolar.plotting.glyphs import GLUE, font_families, legible
 from dipolar.plotting.style import (
@@ -41,12 +42,14 @@ from dipolar.survival import Survival, check_outcome
 from dipolar.node_svm.svm import DipoleSVM
 from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.export import covariate_names
+from dipolar.validation import check_predict_data
 
 __all__ = ["plot_split_surface"]
 
 STEPS = 220
 FEW_VALUES = 5
 MOST_TOLD = 6  # covariates at their medians that the title names
+MOST_LISTED = 12  # names in an error
 TINT = 0.28  # how much of a leaf's colour its region has
 DASHES = ("solid", (0, (5, 1.6)), (0, (2.5, 1.5)), (0, (1, 1.2)))
 
@@ -87,7 +90,7 @@ def plot_split_surface(
     -------
     ax : Axes
     """
-    check_is_fitted(model)
+    _check_model(model)
     names = covariate_names(model, feature_names)
     outcome = check_outcome(y, require_event=False)
     plane = _make_plane(model, names, X, features, fixed)
@@ -130,12 +133,28 @@ class Parts:
     lines: dict[int, list[np.ndarray]]  # by depth: scores on the grid, NaN away from the node
 
 
+def _check_model(model: Any) -> None:
+    if not isinstance(model, BaseSurvivalTree | DipoleSVM):
+        raise TypeError(
+            f"model should be a fitted survival tree or DipoleSVM, got a {type(model).__name__}. Of a pipeline or a "
+            "search, pass the tree inside it; of a forest, one of its trees, forest.tree(0), or the one that stands "
+            "for it, forest.summary_tree(X, y).tree."
+        )
+    check_is_fitted(model)
+    if isinstance(model, DipoleSVM) and isinstance(model.kernel, str) and model.kernel == "precomputed":
+        raise ValueError(
+            "model has kernel='precomputed' and knows no covariates to draw. Pass the kernel as a callable."
+        )
+
+
 def _make_plane(model: Any, names: list[str], X: Any, features: Any, fixed: Any) -> Plane:
-    values = np.asarray(X, dtype=np.float64)
-    if values.ndim != 2 or values.shape[1] != len(names):
-        raise ValueError(f"X should have the {len(names)} columns that the model was fitted on, got {values.shape}.")
+    values = check_predict_data(model, X, allow_nan=True)
     columns = _choose_columns(model, names, features)
-    at = _held_values(names, values, columns, fixed)
+    for column in columns:
+        if np.isnan(values[:, column]).all():
+            raise ValueError(f"X has no value of {names[column]!r}, which is to be on an axis. Choose other features.")
+    fixed_at = _fixed_values(names, columns, fixed)
+    at = _held_values(model, names, values, columns, fixed_at)
     rows = np.column_stack([_spread_out(values[:, column]) for column in columns])
     low, high = np.nanmin(rows, axis=0), np.nanmax(rows, axis=0)
     pad = 0.05 * np.where(high > low, high - low, 1.0)
@@ -144,7 +163,7 @@ def _make_plane(model: Any, names: list[str], X: Any, features: Any, fixed: Any)
     grid[:, columns[0]], grid[:, columns[1]] = x1.ravel(), x2.ravel()
     if hasattr(model, "feature_names_in_"):
         grid = pd.DataFrame(grid, columns=model.feature_names_in_)
-    return Plane(columns, x1, x2, grid, rows, _held_texts(model, names, at, columns, fixed))
+    return Plane(columns, x1, x2, grid, rows, _held_texts(model, names, at, columns, fixed_at))
 
 
 def _spread_out(x: np.ndarray) -> np.ndarray:
@@ -166,7 +185,8 @@ def _choose_columns(model: Any, names: list[str], features: Any) -> tuple[int, i
             )
         first, second = np.argsort(-model.feature_importances_, kind="stable")[:2]
         return int(first), int(second)
-    columns = [_column(feature, names, "features") for feature in features]
+    given = features if isinstance(features, Iterable) and not isinstance(features, str) else [features]
+    columns = [_column(feature, names, "features") for feature in given]
     if len(columns) != 2 or columns[0] == columns[1]:
         raise ValueError(f"features should name two different covariates, got {features!r}.")
     return columns[0], columns[1]
@@ -177,27 +197,58 @@ def _column(feature: Any, names: list[str], argument: str) -> int:
         return names.index(feature)
     if isinstance(feature, Integral) and 0 <= int(feature) < len(names):
         return int(feature)
-    raise ValueError(f"{argument} names {feature!r}, which is no covariate; there are {names}.")
+    raise ValueError(f"{argument} names {feature!r}, which is no covariate; there are {_listed(names)}.")
 
 
-def _held_values(names: list[str], values: np.ndarray, columns: tuple[int, int], fixed: Any) -> np.ndarray:
-    at = np.nanmedian(values, axis=0)
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
+    return f"{', '.join(map(repr, names[:MOST_LISTED]))}{more}"
+
+
+def _fixed_values(names: list[str], columns: tuple[int, int], fixed: Any) -> dict[int, float]:
+    """Return what a user holds other covariates at, by column."""
+    if not isinstance(fixed, Mapping | None):
+        raise TypeError(f"fixed should map names of covariates to values, got {fixed!r}. {{'age': 60}} is an example.")
+    found: dict[int, float] = {}
     for feature, value in (fixed or {}).items():
         column = _column(feature, names, "fixed")
         if column in columns:
             raise ValueError(f"fixed names {feature!r}, which is on an axis. Fix other covariates, or change features.")
-        at[column] = float(value)
+        if column in found:
+            raise ValueError(f"fixed names {names[column]!r} twice, by name and by number. Leave one out.")
+        is_missing = isinstance(value, float) and np.isnan(value)
+        hint = "A tree that knows missing values takes NaN."
+        found[column] = np.nan if is_missing else check_number(f"fixed[{feature!r}]", value, hint=hint)
+    return found
+
+
+def _held_values(
+    model: Any, names: list[str], values: np.ndarray, columns: tuple[int, int], fixed: dict[int, float]
+) -> np.ndarray:
+    """Return the values at which covariates are held: those asked for, and medians."""
+    at = np.full(len(names), np.nan)
+    known = ~np.isnan(values).all(axis=0)
+    at[known] = np.nanmedian(values[:, known], axis=0)
+    at[list(fixed)] = list(fixed.values())
+    unknown = [names[column] for column in np.flatnonzero(np.isnan(at)) if column not in columns]
+    if unknown and not getattr(model, "_allow_nan", False):
+        raise ValueError(
+            f"{_listed(unknown)} cannot be held at a missing value: this model needs all covariates. Say in fixed "
+            "what to hold them at."
+        )
     return at
 
 
-def _held_texts(model: Any, names: list[str], at: np.ndarray, columns: tuple[int, int], fixed: Any) -> list[str]:
+def _held_texts(
+    model: Any, names: list[str], at: np.ndarray, columns: tuple[int, int], asked: dict[int, float]
+) -> list[str]:
     """Say what the other covariates are held at: all that were asked for, and the most important ones of the rest."""
-    asked = [_column(feature, names, "fixed") for feature in fixed or {}]
     shares = getattr(model, "feature_importances_", np.zeros(len(names)))
     others = [column for column in range(len(names)) if column not in columns]
     ranked = sorted(others, key=lambda column: (column not in asked, -shares[column]))
     told = sorted(ranked[: max(MOST_TOLD, len(asked))])
-    texts = [f"{name_label(names[column], 30)}{GLUE}={GLUE}{at[column]:.4g}" for column in told]
+    values = ["missing" if np.isnan(at[column]) else f"{at[column]:.4g}" for column in told]
+    texts = [f"{name_label(names[column], 30)}{GLUE}={GLUE}{value}" for column, value in zip(told, values)]
     n_untold = len(others) - len(told)
     untold = f"{n_untold}{GLUE}other{'s' if n_untold > 1 else ''}{GLUE}at{GLUE}the{GLUE}median"
     return [*texts, untold] if n_untold else texts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,8 @@ from dipolar.plotting.style import (
     GREY,
     INK,
     TEXT_SIZE,
+    check_axes,
+    check_label,
     figure_of,
     ink_of,
     ordered_colors,
@@ -43,7 +44,7 @@ from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.export import covariate_names, depth_limit, fitted_record, leaves_below
 from dipolar.tree.frame import node_tables
 from dipolar.tree.record import Tree
-from dipolar.tree.rules import shorten
+from dipolar.tree.rules import Condition, shorten
 from dipolar.tree.surfaces import Surfaces
 
 __all__ = ["plot_tree"]
@@ -58,10 +59,6 @@ MARGIN = 0.1
 
 # Width over height of a split that is drawn.
 PICTURE_SHAPE = 1.7
-
-# Rules that are sums, "0.21 age - 1.4 sex < 12", and those that are lists, "Gaussian score of age (57%), sex (2%) < 0".
-SUM = re.compile(r"-?[\d.]+(e[-+]\d+)? .* [-+] ")
-LIST = re.compile(r".* score of .*\(\d+%\)")
 
 # Characters that a name may have before levels are set farther apart.
 LONG_NAME = 30
@@ -123,6 +120,7 @@ def plot_tree(
     record, names, limit = fitted_record(tree), covariate_names(tree, feature_names), depth_limit(max_depth)
     check_choice("orientation", orientation, ORIENTATIONS)
     check_share("level", level, hint="0.95 is common.")
+    time_label = check_label("time_label", time_label)
     pictures = None if X is None else SurfacePictures(tree, names, X)
 
     shape = shape_of(record, limit)
@@ -194,7 +192,7 @@ def _canvas(ax: Axes | None, wanted: tuple[float, float]) -> tuple[Axes, tuple[f
         place = MARGIN / whole[0], MARGIN / whole[1], wanted[0] / whole[0], wanted[1] / whole[1]
         ax, size = plt.figure(figsize=whole).add_axes(place), wanted
     else:
-        size = size_in_inches(ax)
+        size = size_in_inches(check_axes(ax))
     ax.set(xlim=(0, size[0]), ylim=(0, size[1]))
     ax.set_axis_off()
     return ax, size
@@ -246,15 +244,11 @@ def _foot_and_body(inside: Box) -> tuple[Box, Box]:
 
 
 def _rules(tree: BaseSurvivalTree, node: int, names: list[str]) -> Iterator[str]:
-    """The rule, shorter and shorter; its spaces break before terms of a sum and between items of a list only."""
-    for rule in dict.fromkeys(tree.tree_.splits.rule(node, names, width) for width in RULE_WIDTHS):
-        if SUM.match(rule):
-            yield re.sub(r" (?![-+] )", GLUE, rule)
-        elif LIST.match(rule):
-            yield re.sub(r"(?<!,) (?!score |of )", GLUE, rule)
-        else:
-            name, sign, value = rule.rpartition(" <= ")
-            yield (f"{name} ≤ {value}" if sign else rule).replace(" ", GLUE)
+    """The rule, shorter and shorter; a line may end between its parts only."""
+    for asked in dict.fromkeys(tree.tree_.splits.condition(node, names, width) for width in RULE_WIDTHS):
+        *parts, last = asked.parts
+        end = Condition((last,), "≤" if asked.sign == "<=" else asked.sign, asked.bound)
+        yield " ".join(str(part).replace(" ", GLUE) for part in (*parts, end))
 
 
 def _draw_answers(ax: Axes, ruler: Ruler, layout: TreeLayout, tree: BaseSurvivalTree, font: float) -> None:

@@ -14,7 +14,6 @@ from string import Template
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from dipolar.files import write_whole
 from dipolar.report.bundle import bundle
@@ -27,7 +26,7 @@ from dipolar.report.summary import (
     describe_scores,
     training_rows,
 )
-from dipolar.tree.export import covariate_names
+from dipolar.tree.export import covariate_names, fitted_record
 
 __all__ = ["render_report", "report_data", "write_report"]
 
@@ -115,7 +114,7 @@ def report_data(
     time_unit: str | None = None,
 ) -> dict[str, Any]:
     """Return everything that the page knows, as JSON types; the parameters are those of :func:`write_report`."""
-    check_is_fitted(tree)
+    fitted_record(tree)
     _check_options(X, y, sample_weight, include_rows)
     given = None if X is None else GivenRows.check(tree, X, y, sample_weight)
     training = training_rows(tree)[:2]

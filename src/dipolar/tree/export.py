@@ -7,8 +7,8 @@ or `prototypes=False` leaves those out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -17,14 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 from dipolar.curves import LifeTable
 from dipolar.parameters import check_number, check_share
 from dipolar.tree.confidence import confidence_limits
+from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.frame import node_tables
 from dipolar.tree.record import Tree
 from dipolar.tree.rules import flatten
 
-if TYPE_CHECKING:
-    from dipolar.tree.estimator import BaseSurvivalTree
-
 __all__ = [
+    "check_names",
     "covariate_names",
     "depth_limit",
     "export_dot",
@@ -41,26 +40,35 @@ FORMAT_VERSION = 1
 
 def fitted_record(tree: BaseSurvivalTree) -> Tree:
     """Return the record of a fitted tree."""
-    check_is_fitted(tree)
-    if not isinstance(getattr(tree, "tree_", None), Tree):
+    if not isinstance(tree, BaseSurvivalTree):
         raise TypeError(
             f"tree should be a fitted LogRankSurvivalTree or DipoleSurvivalTree, got a {type(tree).__name__}. Of a "
-            "pipeline or a search, pass the tree inside it."
+            "pipeline or a search, pass the tree inside it; of a forest, one of its trees, forest.tree(0), or the one "
+            "that stands for it, forest.summary_tree(X, y).tree."
         )
+    check_is_fitted(tree)
     return tree.tree_
 
 
 def covariate_names(model: BaseEstimator, feature_names: Sequence[str] | None = None) -> list[str]:
     """Return one name per covariate: those given, those of the training data, or x0, x1, ..."""
     check_is_fitted(model)
-    n_features = model.n_features_in_
+    known = getattr(model, "feature_names_in_", None)
+    return check_names(known if feature_names is None else feature_names, model.n_features_in_)
+
+
+def check_names(feature_names: Sequence[str] | None, n_features: int) -> list[str]:
+    """Return one name per covariate: those given, or x0, x1, ..."""
     if feature_names is None:
-        feature_names = getattr(model, "feature_names_in_", [f"x{column}" for column in range(n_features)])
-    if len(feature_names) != n_features:
+        return [f"x{column}" for column in range(n_features)]
+    is_list = isinstance(feature_names, Iterable) and not isinstance(feature_names, str)
+    given = list(feature_names) if is_list else None
+    if given is None or len(given) != n_features:
         raise ValueError(
-            f"feature_names should hold one name for each of the {n_features} covariates, got {len(feature_names)}."
+            f"feature_names should hold one name for each of the {n_features} covariates, got "
+            f"{repr(feature_names) if given is None else len(given)}."
         )
-    return [str(name) for name in feature_names]
+    return [str(name) for name in given]
 
 
 def depth_limit(max_depth: int | None) -> float:

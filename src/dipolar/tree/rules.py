@@ -7,6 +7,7 @@ standardised covariates z = (x - mean) / scale is expanded into one of x.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 from itertools import combinations, takewhile
 
@@ -16,6 +17,7 @@ from dipolar.node_svm.factors import Surface
 from dipolar.kernels import Monomial
 
 __all__ = [
+    "Condition",
     "first_that_fits",
     "flatten",
     "influence_rules",
@@ -27,6 +29,19 @@ __all__ = [
     "sum_rules",
     "threshold_texts",
 ]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """The condition for going left, in parts: "0.21 age" "- 1.4 sex" < "12"."""
+
+    parts: tuple[str, ...]  # terms of a sum or items of a list, between which a line may end
+    sign: str = ""  # "<", "<=", ">" or "is"; none where the parts say it all
+    bound: str = ""  # what the parts are compared with
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, [*self.parts, self.sign, self.bound]))
+
 
 # Lengths to which names are cut, one after the other, before a rule loses terms.
 NAME_LIMITS = (None, 32, 20, 12)
@@ -95,16 +110,17 @@ def _window(name: str, start: int, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + ELLIPSIS
 
 
-def first_that_fits(candidates: Iterator[str], width: int | None) -> str:
-    """Return the first text that is no longer than `width`; if there is none, the last one cut to it.
+def first_that_fits(candidates: Iterator[Condition], width: int | None) -> Condition:
+    """Return the first condition whose text is no longer than `width`; if there is none, the last one cut to it.
 
     The last one should hold no number: half a number is another number.
     """
     text = ""
-    for text in candidates:
+    for condition in candidates:
+        text = str(condition)
         if width is None or len(text) <= width:
-            return text
-    return shorten(text, width)
+            return condition
+    return Condition((shorten(text, width),))
 
 
 def threshold_texts(threshold: float) -> list[str]:
@@ -127,20 +143,20 @@ def _shorter_and_shorter(texts: Iterable[str]) -> list[str]:
     return kept
 
 
-def name_rules(name: str, conditions: Sequence[str]) -> Iterator[str]:
-    """Ways to write "name condition", each shorter than the one before; a condition is never cut.
+def name_rules(name: str, sign: str, bounds: Sequence[str]) -> Iterator[Condition]:
+    """Ways to write "name sign bound", each shorter than the one before; a bound is never cut.
 
-    The conditions say the same in fewer and fewer characters. The name is cut beside the last but one of them, shortest
+    The bounds say the same in fewer and fewer characters. The name is cut beside the last but one of them, shortest
     beside the last one, and stands alone at the end.
     """
     least = shorten(name, SHORTEST_NAME)
-    *fuller, last = conditions
-    for condition in fuller or conditions:
-        yield f"{name} {condition}"
+    *fuller, last = bounds
+    for bound in fuller or bounds:
+        yield Condition((name,), sign, bound)
     for length in range(len(name) - 1, SHORTEST_NAME - 1, -1):
-        yield f"{shorten(name, length)} {condition}"
-    yield f"{least} {last}"
-    yield f"{least} {ELLIPSIS}"
+        yield Condition((shorten(name, length),), sign, bound)
+    yield Condition((least,), sign, last)
+    yield Condition((f"{least} {ELLIPSIS}",))
 
 
 def polynomial_terms(surface: Surface, mean: np.ndarray, scale: np.ndarray) -> dict[Monomial, float] | None:
@@ -160,7 +176,9 @@ def polynomial_terms(surface: Surface, mean: np.ndarray, scale: np.ndarray) -> d
     return _unstandardise(weights, mean, scale)
 
 
-def sum_rules(terms: dict[Monomial, float], boundary: float, names: Sequence[str], shares: np.ndarray) -> Iterator[str]:
+def sum_rules(
+    terms: dict[Monomial, float], boundary: float, names: Sequence[str], shares: np.ndarray
+) -> Iterator[Condition]:
     """Ways to write "sum of terms < constant", shorter and shorter: weights are rounded, names cut, terms dropped.
 
     A sum of first powers may drop those of the least influential covariates; other polynomials are written in full
@@ -173,12 +191,12 @@ def sum_rules(terms: dict[Monomial, float], boundary: float, names: Sequence[str
         # What a solver leaves of a covariate that does not matter is rounding, and no term.
         monomials = [monomial for monomial in monomials if shares[monomial[0]] > NEGLIGIBLE] or monomials
     if not monomials:
-        yield f"0 < {_number(constant)}"
+        yield Condition(("0",), "<", _number(constant))
     elif is_linear and len(monomials) == 1:
         column, weight = monomials[0][0], terms[monomials[0]]
         sign = "<" if weight > 0 else ">"
         cuts = _shorter_and_shorter(_number(constant / weight, digits) for digits in SUM_DIGITS)
-        yield from name_rules(names[column], [f"{sign} {cut}" for cut in cuts])
+        yield from name_rules(names[column], sign, cuts)
     else:
         yield from _long_sum_rules(monomials, terms, constant, names, shares, 1 if is_linear else len(monomials))
 
@@ -190,33 +208,35 @@ def _long_sum_rules(
     names: Sequence[str],
     shares: np.ndarray,
     fewest: int,
-) -> Iterator[str]:
+) -> Iterator[Condition]:
     ranked = sorted(monomials, key=lambda monomial: -shares[monomial[0]]) if fewest == 1 else monomials
     whole, rounded = SUM_DIGITS
     for kept in range(len(monomials), fewest - 1, -1):
-        more = f" + {len(monomials) - kept} more" if kept < len(monomials) else ""
+        more = [f"+ {len(monomials) - kept} more"] if kept < len(monomials) else []
         for limit, digits in ((None, whole), *((limit, rounded) for limit in NAME_LIMITS)):
             shown = shorten_names(names, limit)
-            parts = [(terms[m], _monomial_text(m, shown)) for m in monomials if m in ranked[:kept]]
-            yield f"{_sum_text(parts, digits)}{more} < {_number(constant)}"
+            told = [m for m in monomials if m in ranked[:kept]]
+            parts = [_term_text(terms[m], digits, _monomial_text(m, shown), m is told[0]) for m in told]
+            yield Condition((*parts, *more), "<", _number(constant))
 
 
-def influence_rules(surface: Surface, names: Sequence[str], shares: np.ndarray, most: int = 5) -> Iterator[str]:
+def influence_rules(surface: Surface, names: Sequence[str], shares: np.ndarray, most: int = 5) -> Iterator[Condition]:
     """Ways to write "kernel score of the most influential covariates < 0", each shorter than the one before."""
     word = surface.kernel.word
     ranked = [column for column in np.argsort(-shares, kind="stable") if shares[column] >= 0.005]
     for kept in range(min(most, len(ranked)), 0, -1):
-        more = f", {len(ranked) - kept} more" if kept < len(ranked) else ""
+        rest = [f"{len(ranked) - kept} more"] if kept < len(ranked) else []
         for limit in NAME_LIMITS:
             shown = shorten_names(names, limit)
-            listed = ", ".join(f"{shown[c]} ({100 * shares[c]:.0f}%)" for c in ranked[:kept])
-            yield f"{word} score of {listed}{more} < 0"
+            listed = [f"{shown[c]} ({100 * shares[c]:.0f}%)" for c in ranked[:kept]] + rest
+            items = [f"{item}," for item in listed[:-1]] + listed[-1:]
+            yield Condition((*word.split(), "score", f"of {items[0]}", *items[1:]), "<", "0")
     for kept in range(min(most, len(ranked)), 0, -1):
         more = f", {ELLIPSIS}" if kept < len(ranked) else ""
         for limit in NAME_LIMITS:
             shown = shorten_names(names, limit)
-            yield f"f({', '.join(shown[c] for c in ranked[:kept])}{more}) < 0"
-    yield "score < 0"
+            yield Condition((f"f({', '.join(shown[c] for c in ranked[:kept])}{more})",), "<", "0")
+    yield Condition(("score",), "<", "0")
 
 
 def prototype_text(X: np.ndarray, score: np.ndarray, names: Sequence[str], shares: np.ndarray, most: int = 5) -> str:
@@ -248,9 +268,10 @@ def _monomial_text(monomial: Monomial, names: Sequence[str]) -> str:
     return "*".join(names[column] + (f"^{power}" if power > 1 else "") for column, power in powers.items())
 
 
-def _sum_text(parts: list[tuple[float, str]], digits: int) -> str:
-    text = " ".join(f"{'-' if weight < 0 else '+'} {_number(abs(weight), digits)} {name}" for weight, name in parts)
-    return text.removeprefix("+ ").replace("- ", "-", 1) if text.startswith("- ") else text.removeprefix("+ ")
+def _term_text(weight: float, digits: int, name: str, is_first: bool) -> str:
+    """Write a term of a sum: "0.21 age" or "-0.21 age" where it starts, "+ 0.21 age" or "- 0.21 age" behind others."""
+    signs = ("-", "") if is_first else ("- ", "+ ")
+    return f"{signs[0] if weight < 0 else signs[1]}{_number(abs(weight), digits)} {name}"
 
 
 def _number(value: float, digits: int = SUM_DIGITS[0]) -> str:

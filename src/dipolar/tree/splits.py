@@ -16,7 +16,7 @@ import numpy as np
 
 from dipolar._core.partition import route_axis_cuts
 from dipolar.records import Record, flags, index, reals, types_of
-from dipolar.tree.rules import first_that_fits, flatten, name_rules, threshold_texts
+from dipolar.tree.rules import Condition, first_that_fits, flatten, name_rules, threshold_texts
 from dipolar.validation import LARGEST_COVARIATE
 
 __all__ = ["SPLIT_KINDS", "AxisCuts", "Splits", "register_kind", "route_by_nodes"]
@@ -65,6 +65,10 @@ class Splits(Record):
         """Return True for the covariates that a split of the tree looks at."""
         raise NotImplementedError
 
+    def condition(self, node: int, names: Sequence[str], width: int | None = None) -> Condition:
+        """Return the condition for going left in parts; the parameters are those of `rule`, its text."""
+        raise NotImplementedError
+
     def rule(self, node: int, names: Sequence[str], width: int | None = None, *, prototypes: bool = False) -> str:
         """Return the condition for going left, in words.
 
@@ -81,7 +85,13 @@ class Splits(Record):
             Whether the whole rule of a split that keeps training rows also describes two of them, the farthest to
             either side.
         """
-        raise NotImplementedError
+        text = str(self.condition(node, names, width))
+        rows = self.prototypes(node, names) if prototypes and width is None else ""
+        return f"{text}; {rows}" if rows else text
+
+    def prototypes(self, node: int, names: Sequence[str]) -> str:
+        """Describe the training rows that a split keeps and that are farthest to either side; "" if it keeps none."""
+        return ""
 
     def plain_shared(self, rows: bool) -> dict[str, Any]:
         """Return what the splits share as plain data, which docs/plotting.md describes; `rows` is that of `plain`."""
@@ -190,14 +200,14 @@ class AxisCuts(Splits):
     def used(self, n_features: int) -> np.ndarray:
         return np.bincount(self.feature[self.feature >= 0], minlength=n_features) > 0
 
-    def rule(self, node: int, names: Sequence[str], width: int | None = None, *, prototypes: bool = False) -> str:
+    def condition(self, node: int, names: Sequence[str], width: int | None = None) -> Condition:
         name = flatten(names[self.feature[node]])
         missing = " or missing" if self.missing_left[node] and self.missing_seen[node] else ""
         threshold = self.threshold[node]
         if np.isinf(threshold):
-            return first_that_fits(name_rules(name, ["is known"]), width)
-        conditions = [f"<= {text}{missing}" for text in threshold_texts(threshold)]
-        return first_that_fits(name_rules(name, conditions), width)
+            return first_that_fits(name_rules(name, "is", ["known"]), width)
+        bounds = [f"{text}{missing}" for text in threshold_texts(threshold)]
+        return first_that_fits(name_rules(name, "<=", bounds), width)
 
     def plain(self, node: int, rows: bool) -> dict[str, Any]:
         threshold = float(self.threshold[node])

@@ -21,7 +21,15 @@ from dipolar.records import index, reals, wholes
 from dipolar.records import offsets as offsets_of
 from dipolar.scaling import SMALLEST_SPREAD
 from dipolar.tree.flat import entries, numbers, offsets
-from dipolar.tree.rules import first_that_fits, flatten, influence_rules, polynomial_terms, prototype_text, sum_rules
+from dipolar.tree.rules import (
+    Condition,
+    first_that_fits,
+    flatten,
+    influence_rules,
+    polynomial_terms,
+    prototype_text,
+    sum_rules,
+)
 from dipolar.tree.splits import Splits, register_kind, route_by_nodes
 
 __all__ = ["MonomialTables", "Surfaces", "surface_shares"]
@@ -176,19 +184,21 @@ class Surfaces(Splits):
     def used(self, n_features: int) -> np.ndarray:
         return np.bincount(self.column, self.share > 0, n_features) > 0
 
-    def rule(self, node: int, names: Sequence[str], width: int | None = None, *, prototypes: bool = False) -> str:
+    def condition(self, node: int, names: Sequence[str], width: int | None = None) -> Condition:
         columns, surface = self.columns(node), self.surface(node)
         shares = self.share[self._range(self.column_offset, node)]
         names = [flatten(names[column]) for column in columns]
         terms = polynomial_terms(surface, self.mean[columns], self.scale[columns])
-        if terms is not None:
-            sums = sum_rules(terms, surface.boundary, names, shares)
-            return first_that_fits(chain(sums, influence_rules(surface, names, shares)), width)
-        rule = first_that_fits(influence_rules(surface, names, shares), width)
-        if not prototypes or width is not None:
-            return rule
+        sums = () if terms is None else sum_rules(terms, surface.boundary, names, shares)
+        return first_that_fits(chain(sums, influence_rules(surface, names, shares)), width)
+
+    def prototypes(self, node: int, names: Sequence[str]) -> str:
+        columns, surface = self.columns(node), self.surface(node)
+        if not len(surface.rows) or self.terms(node) is not None:
+            return ""
+        shares = self.share[self._range(self.column_offset, node)]
         rows = surface.rows * self.scale[columns] + self.mean[columns]
-        return f"{rule}; {prototype_text(rows, surface.score(surface.rows), names, shares)}"
+        return prototype_text(rows, surface.score(surface.rows), [flatten(names[c]) for c in columns], shares)
 
     def terms(self, node: int) -> dict[tuple[int, ...], float] | None:
         """Return the score of a node as a sum: the coefficient of each product of covariates, in their own units.
