@@ -15,8 +15,9 @@ __all__ = ["UNITS", "Rows", "draw_rows", "draw_times", "draw_weight"]
 # What whole times are multiplied by when their unit changes.
 UNITS = (1 / 12, 1 / 7, 1 / 365.25, 0.1, 30.4375)
 
-LARGE = (1e8, 1e77, 1e150, 1e155, 1e200, 1e300)
-SMALL = (1e-8, 1e-77, 1e-150, 1e-160, 1e-200, 1e-300)
+# Sizes of covariates: most of them just inside what the library takes, where arithmetic is hardest, some beyond.
+LARGE = (1e8, 1e20, 1e37, 1e60, 1e74, 1e74, 1e77, 1e155, 1e300)
+SMALL = (1e-8, 1e-20, 1e-37, 1e-60, 1e-74, 1e-74, 1e-77, 1e-155, 1e-300)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +69,11 @@ class Rows:
 def draw_rows(draw: Draw, *, most: int = 200, missing: float = 0.02) -> Rows:
     """Return a data set; `missing` is the share of the cases with missing values."""
     n, p = _draw_shape(draw, most)
-    X = _draw_covariates(draw, n, p)
+    with np.errstate(all="ignore"):
+        X = _draw_covariates(draw, n, p)
     if draw.chance(missing):
         draw.note("missing", True)
-        X[draw.rng.random(X.shape) < draw.one_of((0.05, 0.5, 1.0))] = np.nan
+        X[draw.rng.random(X.shape) < draw.one_of((0.05, 0.05, 0.5, 0.5, 1.0))] = np.nan
     time, event, weight = draw_times(draw, n), _draw_events(draw, n), draw_weight(draw, n)
     rows = Rows(X, time, event, weight)
     if not draw.is_tame and draw.chance(0.1):  # rows that are written twice
@@ -102,9 +104,9 @@ def draw_times(draw: Draw, n: int) -> np.ndarray:
         "zero": lambda: np.zeros(n),
         "tiny": lambda: rng.exponential(1e-300, n),
         "subnormal": lambda: rng.integers(0, 9, n) * 5e-324,
-        "huge": lambda: rng.exponential(1e300, n),
-        "largest": lambda: rng.uniform(1e307, 1.7e308, n),
-        "any scale": lambda: 10.0 ** rng.uniform(-300, 300, n),
+        "huge": lambda: rng.uniform(0.0, 1e100, n),
+        "too large": lambda: rng.uniform(1e307, 1.7e308, n),
+        "any scale": lambda: 10.0 ** rng.uniform(-300, 100, n),
         "neighbours": lambda: 1.0 + rng.integers(0, 9, n) * np.finfo(float).eps,
         "far": lambda: 1e15 + rng.integers(0, 9, n),
     }
@@ -113,7 +115,8 @@ def draw_times(draw: Draw, n: int) -> np.ndarray:
 
 
 def _draw_events(draw: Draw, n: int) -> np.ndarray:
-    kind = draw.note("event", draw.ordinary_or_wild(("random", "random", "all"), ("none", "one", "few"), 0.2))
+    kinds = ("none", *("one", "few") * 3)
+    kind = draw.note("event", draw.ordinary_or_wild(("random", "random", "all"), kinds, 0.2))
     if kind == "one":
         return np.arange(n) == draw.rng.integers(n)
     return draw.rng.random(n) < {"random": 0.7, "all": 1.1, "none": 0.0, "few": 0.1}[kind]
@@ -131,20 +134,23 @@ def draw_weight(draw: Draw, n: int) -> np.ndarray | None:
     wild = {
         "with zeros": lambda: rng.integers(0, 3, n).astype(float),
         "large": lambda: np.full(n, 1e8),
-        "scale": lambda: rng.uniform(0.5, 1.0, n) * draw.one_of(LARGE + SMALL),
-        "any scale": lambda: 10.0 ** rng.uniform(-300, 300, n),
-        "one heavy": lambda: np.where(np.arange(n) == rng.integers(n), draw.one_of(LARGE), 1.0),
-        "one light": lambda: np.where(np.arange(n) == rng.integers(n), draw.one_of(SMALL), 1.0),
-        "largest": lambda: np.full(n, 1.7e308),
+        "scale": lambda: rng.uniform(1.0, 2.0, n) * draw.one_of((1e-12, 1e-6, 1e6, 2.0**52 / n)),
+        "any scale": lambda: 10.0 ** rng.uniform(-12, 12, n),
+        "one heavy": lambda: np.where(np.arange(n) == rng.integers(n), draw.one_of((1e6, 2.0**52)), 1.0),
+        "one light": lambda: np.where(np.arange(n) == rng.integers(n), draw.one_of((1e-6, 1e-12)), 1.0),
+    }
+    refused = {
+        "too large": lambda: np.full(n, 1.7e308),
+        "too small": lambda: np.full(n, 1e-300),
         "zero": lambda: np.zeros(n),
     }
-    kind = draw.note("weight", draw.ordinary_or_wild(list(ordinary) + ["none"] * 3, list(wild), 0.3))
-    return (ordinary | wild)[kind]()
+    kind = draw.ordinary_or_wild(list(ordinary) + ["none"] * 3, list(wild) * 3 + list(refused), 0.3)
+    return (ordinary | wild | refused)[draw.note("weight", kind)]()
 
 
 def _draw_covariates(draw: Draw, n: int, p: int) -> np.ndarray:
     X = draw.rng.normal(size=(n, p))
-    names = [draw.ordinary_or_wild(list(ORDINARY), list(WILD), 0.7) for _ in range(int(draw.rng.integers(0, 3)))]
+    names = [draw.ordinary_or_wild(list(ORDINARY), list(WILD), 0.5) for _ in range(int(draw.rng.integers(0, 3)))]
     for name in draw.note("X", names):
         X = (ORDINARY | WILD)[name](draw, X)
     return X
@@ -176,14 +182,15 @@ ORDINARY = {
     "same columns": _same_columns,
 }
 WILD = {
-    "constant": _column(lambda draw, x: np.full_like(x, draw.one_of((0.0, 1.0, -1e300, 1e-300)))),
+    "constant": _column(lambda draw, x: np.full_like(x, draw.one_of((0.0, 1.0, -1e74, 1e-300)))),
     "large": _column(lambda draw, x: x * draw.one_of(LARGE)),
     "small": _column(lambda draw, x: x * draw.one_of(SMALL)),
-    "any scale": _column(lambda draw, x: x * 10.0 ** draw.rng.uniform(-300, 300, x.shape)),
+    "any scale": _column(lambda draw, x: x * 10.0 ** draw.rng.uniform(-300, 74, x.shape)),
     "subnormal": _column(lambda draw, x: np.rint(x) * 5e-324),
     "signed zeros": _column(lambda draw, x: np.copysign(0.0, x)),
-    "shifted": _column(lambda draw, x: x + draw.one_of((1e8, 1e15, 1e300))),
-    "largest": _column(lambda draw, x: np.copysign(1.7e308, x)),
+    "shifted": _column(lambda draw, x: x + draw.one_of((1e8, 1e15, 1e74))),
+    "largest": _column(lambda draw, x: np.copysign(1e75, x)),
+    "too large": _column(lambda draw, x: np.copysign(1.7e308, x)),
     "outlier": _outlier,
     "infinite": _column(lambda draw, x: np.where(x > 2, np.inf, x)),
 }
