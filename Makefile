@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types tests plain-python figures reproduce bench clean
+.PHONY: demo test lint types tests plain-python fuzz figures reproduce bench clean
 
 demo: $(VENV)/.installed-demo  ## fit a bundled data set, print its leaves, score the four trees, write a page
 	$(BIN)/dipolar fit whas500 --report whas500.html --force
@@ -23,6 +23,15 @@ tests: $(VENV)/.installed-test
 
 plain-python: $(VENV)/.installed-test  ## the compiled routines once more, as the plain Python they are written in
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -m compiled
+
+# Generated cases, what they are drawn from, and how many processes run them.
+CASES ?= 100000
+SEED  ?= 0
+FUZZ_JOBS ?= 2
+
+fuzz: $(VENV)/.installed-test  ## look for crashes and wrong answers; takes hours, may be stopped and started again
+	$(BIN)/python -m fuzz.run --cases $(CASES) --seed $(SEED) --jobs $(FUZZ_JOBS) --resume \
+	    --journal fuzz/runs/seed-$(SEED).jsonl --output fuzz/results/summary.md
 
 figures: $(VENV)/.installed-test  ## draw the pictures of the documentation again
 	$(BIN)/python examples/plot_split_detection.py

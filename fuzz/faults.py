@@ -20,6 +20,9 @@ __all__ = ["Fault", "FaultError", "fault_of", "require", "strict_warnings"]
 OWN_FILES = re.compile(r"/(dipolar/.*|sklearn/utils/(_param_)?validation|sklearn/model_selection/_split)\.py$")
 CLEAR_ERRORS = (ValueError, TypeError)
 
+# Where a fault is looked for: what these call is not to blame.
+OUR_FILES = re.compile(r"/(dipolar/.*|fuzz/(?!faults\b)\w+\.py)$")
+
 # Lines of a traceback that are kept.
 TAIL = 14
 
@@ -34,7 +37,7 @@ class Fault:
 
     kind: str
     message: str
-    where: str  # file and function of the innermost frame
+    where: str  # file and function of the innermost frame that is ours
     tail: str  # the end of the traceback
 
 
@@ -50,8 +53,9 @@ def fault_of(error: BaseException, words: Iterable[str]) -> Fault | None:
     if kind is None:
         return None
     frames = traceback.extract_tb(error.__traceback__)
-    inner = next((f for f in reversed(frames) if not f.filename.endswith("fuzz/faults.py")), frames[-1])
-    where = f"{re.sub('.*/(site-packages|src|main)/', '', inner.filename)}:{inner.name}"
+    inner = next((frame for frame in reversed(frames) if OUR_FILES.search(frame.filename)), frames[-1])
+    found = OUR_FILES.search(inner.filename)
+    where = f"{found.group(1) if found else inner.filename}:{inner.name}"
     tail = "".join(traceback.format_exception(error)).splitlines()[-TAIL:]
     return Fault(kind, str(error)[:500], where, "\n".join(tail))
 

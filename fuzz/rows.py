@@ -69,10 +69,11 @@ class Rows:
 def draw_rows(draw: Draw, *, most: int = 200, missing: float = 0.02) -> Rows:
     """Return a data set; `missing` is the share of the cases with missing values."""
     n, p = _draw_shape(draw, most)
-    X = _draw_covariates(draw, n, p)
+    with np.errstate(all="ignore"):
+        X = _draw_covariates(draw, n, p)
     if draw.chance(missing):
         draw.note("missing", True)
-        X[draw.rng.random(X.shape) < draw.one_of((0.05, 0.5, 1.0))] = np.nan
+        X[draw.rng.random(X.shape) < draw.one_of((0.05, 0.05, 0.5, 0.5, 1.0))] = np.nan
     time, event, weight = draw_times(draw, n), _draw_events(draw, n), draw_weight(draw, n)
     rows = Rows(X, time, event, weight)
     if not draw.is_tame and draw.chance(0.1):  # rows that are written twice

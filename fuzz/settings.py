@@ -7,14 +7,36 @@ from typing import Any
 
 import numpy as np
 
+from dipolar import (
+    DipoleSurvivalForest,
+    DipoleSurvivalTree,
+    DipoleSurvivalTreeCV,
+    DipoleSVM,
+    LogRankSurvivalForest,
+    LogRankSurvivalTree,
+)
 from fuzz.draw import Draw
 
-__all__ = ["CV", "DIPOLE_FOREST", "DIPOLE_TREE", "LOGRANK_FOREST", "LOGRANK_TREE", "SVM", "draw_settings"]
+__all__ = ["KINDS", "PARAMETERS", "draw_estimator"]
 
-Table = Mapping[str, tuple[tuple[Any, ...], tuple[Any, ...]]]
+Table = dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]]
 
 # What no parameter should choke on.
-WRONG = (None, -1, 0, 1.5, True, float("nan"), float("inf"), 10**400, "nonsense", [], {"a": 1}, np.ones(2), object)
+WRONG: tuple[Any, ...] = (
+    None,
+    -1,
+    0,
+    1.5,
+    True,
+    float("nan"),
+    float("inf"),
+    10**400,
+    "nonsense",
+    [],
+    {"a": 1},
+    np.ones(2),
+    object,
+)
 
 # Shares of the cases: how often a parameter is not left at its default, and how often one of them is wrong.
 GIVEN, MISTAKEN = 0.3, 0.04
@@ -116,8 +138,28 @@ CV: Table = {
     "random_state": ((0, 1), (None,)),
 }
 
+# The estimators, what is drawn for them, and what keeps a case cheap and the same each time where nothing is drawn.
+ESTIMATORS: Mapping[str, tuple[type, Table, Mapping[str, Any]]] = {
+    "svm": (DipoleSVM, SVM, {"random_state": 0}),
+    "logrank tree": (LogRankSurvivalTree, LOGRANK_TREE, {"random_state": 0, "n_bootstraps": 3}),
+    "dipole tree": (DipoleSurvivalTree, DIPOLE_TREE, {"random_state": 0, "n_bootstraps": 2}),
+    "tuned tree": (DipoleSurvivalTreeCV, CV, {"random_state": 0, "eta": (-2.0, 0.0), "cv": 2}),
+    "logrank forest": (LogRankSurvivalForest, LOGRANK_FOREST, {"random_state": 0, "n_estimators": 5}),
+    "dipole forest": (DipoleSurvivalForest, DIPOLE_FOREST, {"random_state": 0, "n_estimators": 5}),
+}
+KINDS = tuple(ESTIMATORS)
 
-def draw_settings(draw: Draw, table: Table, **fixed: Any) -> dict[str, Any]:
+# The names of all parameters.
+PARAMETERS = frozenset().union(*(estimator().get_params() for estimator, _, _ in ESTIMATORS.values()))
+
+
+def draw_estimator(draw: Draw, kind: str) -> Any:
+    """Return an unfitted estimator of a kind."""
+    estimator, table, fixed = ESTIMATORS[kind]
+    return estimator(**_draw_settings(draw, table, **fixed))
+
+
+def _draw_settings(draw: Draw, table: Table, **fixed: Any) -> dict[str, Any]:
     """Return parameters; those in `fixed` are given unless another value is drawn."""
     settings = dict(fixed)
     for name, (ordinary, wild) in table.items():
