@@ -172,7 +172,8 @@ class DipoleSurvivalTree(BaseSurvivalTree):
     ----------
     kernel : {"rbf", "linear", "quadratic", "polynomial", "laplacian", "sigmoid"} or callable, default="rbf"
         Kernel of the surfaces. A callable takes two matrices of rows and returns the matrix of their kernel values;
-        a tree with such a kernel can be pickled, if the callable can, but not saved by :meth:`save`.
+        a tree with such a kernel can be pickled, if the callable can, but not saved by :meth:`save`. A registered
+        :class:`~dipolar.kernels.Kernel` of your own can.
     kappa : float, default=1.0
         Weight of the dipole loss against the ridge term, exp(eta) in the paper. A linear kernel with a large kappa
         (1e6, say) gives Kretowska's oblique tree.
