@@ -3,6 +3,7 @@
 import functools
 
 import numpy as np
+import pandas as pd
 
 from dipolar import DipoleSurvivalTree, LogRankSurvivalTree, survival_outcome
 from dipolar.datasets import load_whas500
@@ -62,3 +63,16 @@ def as_json(rows):
     if np.ndim(rows) == 0:
         return float(rows) if np.isfinite(rows) else None
     return [as_json(row) for row in rows]
+
+
+HOSTILE_NAMES = [
+    "<script>window.hacked = 1</script>",
+    "</script><img src=x onerror='window.hacked = 2'>",
+    "👩‍⚕️ 🫀 " * 8,
+    "a covariate with a very long name, measured twice at baseline and once later on",
+]
+
+
+def hostile_tree(seed=5, **settings):
+    X, y = random_rows(240, seed=seed)
+    return LogRankSurvivalTree(**settings).fit(pd.DataFrame(X, columns=HOSTILE_NAMES), y)

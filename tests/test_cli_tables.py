@@ -198,7 +198,7 @@ def test_damaged_files_with_types(tmp_path, suffix):
 
 
 def test_bundled_sets_know_their_unit():
-    assert read_table("remission").time_unit == "weeks"
+    assert read_table("remission").time_unit == "weeks" and read_table("mgus").time_unit == "days"
     assert set(read_table("whas500", "paper").columns) < set(read_table("whas500", "all").columns)
 
 

@@ -156,12 +156,17 @@ def test_loading_twice_gives_independent_copies():
 
 def test_list_has_the_counts_of_every_data_set():
     listed = datasets.list_datasets()
-    assert list(listed.columns) == ["name", "n", "events", "covariates", "description"]
+    assert list(listed.columns) == ["name", "n", "events", "covariates", "time_unit", "description"]
     assert list(listed["name"]) == list(EXPECTED)
     for row in listed.itertuples():
         n, events, covariates, _ = EXPECTED[row.name]
         assert (row.n, row.events, row.covariates.split(", ")) == (n, events, covariates)
         assert row.description
+        assert (
+            row.time_unit
+            == datasets.load_dataset(row.name).time_unit
+            == ("weeks" if row.name == "remission" else "days")
+        )
 
 
 def test_unknown_name_lists_the_known_ones():

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sklearn.metrics.pairwise import rbf_kernel
 
 from dipolar import factors
-from dipolar.factors import factorise
-from dipolar.kernels import PolynomialKernel, make_kernel
+from dipolar.factors import Surface, factorise
+from dipolar.kernels import GaussianKernel, LinearKernel, PolynomialKernel, make_kernel
 
 RNG = np.random.default_rng(0)
 KERNELS = ("linear", "quadratic", "polynomial", "rbf", "laplacian")
@@ -231,3 +231,20 @@ def test_no_monomials_beyond_their_limit():
     factor = factorise(PolynomialKernel(3, 1.0), X)
     assert not factor.is_explicit
     assert factor.rank <= 30
+
+
+@pytest.mark.parametrize("kernel", [LinearKernel(), PolynomialKernel(2, 1.0), PolynomialKernel(3, 0.0)])
+def test_a_surface_over_rows_is_one_over_features(kernel):
+    rng = np.random.default_rng(3)
+    rows, X = rng.normal(size=(5, 4)), rng.normal(size=(20, 4))
+    over_rows = Surface(kernel, rows, rng.normal(size=5), 0.7)
+    over_features = over_rows.without_rows()
+    assert len(over_features.rows) == 0
+    np.testing.assert_allclose(over_features.score(X), over_rows.score(X), rtol=1e-10, atol=1e-10)
+    assert over_features.without_rows() is over_features
+
+
+@pytest.mark.parametrize("kernel", [GaussianKernel(1.0), PolynomialKernel(4, 1.0)])
+def test_a_surface_of_many_features_keeps_its_rows(kernel):
+    surface = Surface(kernel, np.ones((2, 8)), np.ones(2), 0.0)
+    assert surface.without_rows() is surface

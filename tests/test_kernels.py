@@ -1,5 +1,7 @@
 """Kernels against scikit-learn's, explicit features against kernels, and the paper's width."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,15 @@ from hypothesis import strategies as st
 from sklearn.metrics import pairwise
 
 from dipolar.datasets import load_mgus
-from dipolar.kernels import MAX_MONOMIALS, Kernel, PolynomialKernel, make_kernel, mean_squared_deviation
+from dipolar.kernels import (
+    KERNELS,
+    MAX_MONOMIALS,
+    Kernel,
+    LinearKernel,
+    PolynomialKernel,
+    make_kernel,
+    mean_squared_deviation,
+)
 
 RNG = np.random.default_rng(0)
 A, B = RNG.normal(size=(30, 3)), RNG.normal(size=(20, 3))
@@ -50,6 +60,39 @@ def test_monomials_reproduce_the_polynomial_kernel_up_to_its_constant(n_columns,
     features = kernel.features(X)
     assert features.shape == (7, kernel.n_features(n_columns))
     np.testing.assert_allclose(features @ features.T + coef0**degree, kernel.block(X, X), rtol=1e-10, atol=1e-10)
+
+
+@given(st.integers(1, 4), st.integers(0, 4), st.sampled_from([0.0, 0.3, 1.0]), st.integers(0, 100))
+def test_a_polynomial_is_the_sum_of_its_monomials(n_columns, degree, coef0, seed):
+    rng = np.random.default_rng(seed)
+    u, v = rng.normal(size=(5, n_columns)), rng.normal(size=(6, n_columns))
+    kernel = PolynomialKernel(degree, coef0) if degree else LinearKernel()
+    total = sum(
+        weight * np.prod(u[:, columns], axis=1)[:, None] * np.prod(v[:, columns], axis=1)
+        for columns, weight in kernel.monomials(n_columns)
+    )
+    np.testing.assert_allclose(total, kernel.block(u, v), rtol=1e-10, atol=1e-10)
+    features = [
+        np.sqrt(weight) * np.prod(u[:, columns], axis=1) for columns, weight in kernel.monomials(n_columns) if columns
+    ]
+    np.testing.assert_allclose(np.column_stack(features), kernel.features(u), rtol=1e-10, atol=1e-10)
+
+
+def test_only_polynomials_that_are_not_huge_are_written_out():
+    assert len(PolynomialKernel(2, 1.0).monomials(60)) == 1891
+    assert PolynomialKernel(2, 1.0).monomials(62) is None
+    assert make_kernel("rbf", A, ONES).monomials(1) is None
+
+
+@pytest.mark.parametrize(("name", "parameters", "theirs"), NAMED)
+def test_a_kernel_comes_back_from_its_plain_form(name, parameters, theirs):
+    kernel = make_kernel(name, A, ONES, **parameters)
+    assert Kernel.from_dict(json.loads(json.dumps(kernel.to_dict()))) == kernel
+    assert kernel.javascript is not None and kernel.word != Kernel().word
+
+
+def test_functions_and_precomputed_values_have_no_name_in_files():
+    assert {"CallableKernel", "PrecomputedKernel"}.isdisjoint(KERNELS)
 
 
 def test_only_kernels_with_few_features_list_them():

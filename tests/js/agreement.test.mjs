@@ -83,7 +83,7 @@ test("only what is a sum over rows of the training data is given a kernel", () =
   for (const { kernel, data } of kinds) assert.equal(kernel !== null, Boolean(data.tree.basis && data.tree.basis.length));
 });
 
-test("a row whose score is no number is refused, as in Python", () => {
+test("a row whose score is no number is refused", () => {
   const { data, kernel } = kinds.find(({ kind }) => kind === "cubic");
   const model = makeModel(data, kernel);
   assert.throws(() => model.predict([1e200, -1e200, 1e200, 0]), { name: "RangeError", message: /too far from the training rows/ });

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.utils import Bunch
 
 from dipolar.cli.cells import clean_text, with_decimal_point
 from dipolar.cli.messages import UserError, counted, listed, reason_of, suggestion
@@ -121,11 +122,10 @@ def _require_file(path: Path, data: str) -> None:
 
 
 def _bundled(name: str, covariates: str) -> Table:
-    frame: pd.DataFrame = load_dataset(name, covariates=covariates)["frame"]  # type: ignore[call-overload]
-    columns = {str(column): frame[column].to_numpy(dtype=np.float64) for column in frame}
-    description = list_datasets().set_index("name").loc[name, "description"]
-    # Descriptions start with the unit: "days of survival ...".
-    return Table(name, columns, bundled=True, time_unit=str(description).split()[0])
+    bunch = load_dataset(name, covariates=covariates)
+    assert isinstance(bunch, Bunch)
+    columns = {str(column): bunch.frame[column].to_numpy(dtype=np.float64) for column in bunch.frame}
+    return Table(name, columns, bundled=True, time_unit=bunch.time_unit)
 
 
 # Text files.

@@ -25,6 +25,7 @@ class Source:
     """One bundled file, and which of its columns a model may use."""
 
     name: str
+    time_unit: str
     description: str
     paper_covariates: tuple[str, ...]
     not_covariates: tuple[str, ...] = ()  # known only after entry, or not a measurement
@@ -49,33 +50,38 @@ WHAS_NOT_COVARIATES = ("los", "dstat", "admitdate", "disdate", "fdate")
 SOURCES = {
     source.name: source
     for source in (
-        Source("remission", "weeks to relapse of leukaemia patients in remission", ("TR", "logWBC")),
-        Source("addicts", "days in methadone maintenance of heroin users", ("clinic", "prison", "dose")),
+        Source("remission", "weeks", "time to relapse of leukaemia patients in remission", ("TR", "logWBC")),
+        Source("addicts", "days", "time in methadone maintenance of heroin users", ("clinic", "prison", "dose")),
         Source(
             "cost",
-            "days of survival after a stroke, Copenhagen Stroke Study",
+            "days",
+            "survival after a stroke, Copenhagen Stroke Study",
             ("age", "strokeScore", "diabetes", "atrialFib", "smoke"),
         ),
         Source(
             "leuksurv",
-            "days of survival with acute myeloid leukaemia, north-west England",
+            "days",
+            "survival with acute myeloid leukaemia, north-west England",
             ("age", "wbc", "tpi", "xcoord", "ycoord"),
         ),
         Source(
             "mgus",
-            "days of survival with monoclonal gammopathy, Mayo Clinic",
+            "days",
+            "survival with monoclonal gammopathy, Mayo Clinic",
             ("age", "sex", "hgb", "mspike"),
             not_covariates=("pcdx", "pctime"),
         ),
         Source(
             "whas500",
-            "days of survival after a heart attack, patients who left hospital alive",
+            "days",
+            "survival after a heart attack, patients who left hospital alive",
             WHAS_COVARIATES,
             not_covariates=WHAS_NOT_COVARIATES,
         ),
         Source(
             "whas500_full",
-            "days of survival after a heart attack, all patients",
+            "days",
+            "survival after a heart attack, all patients",
             WHAS_COVARIATES,
             not_covariates=WHAS_NOT_COVARIATES,
             section="whas500",
@@ -91,7 +97,7 @@ def list_datasets() -> pd.DataFrame:
     -------
     datasets : DataFrame
         One row per data set: `name`, number of rows `n`, number of `events`, the `covariates` of the paper as
-        comma-separated text, and a one-line `description`. The counts are taken from the files.
+        comma-separated text, the `time_unit`, and a one-line `description`. The counts are taken from the files.
 
     Examples
     --------
@@ -137,6 +143,8 @@ def load_dataset(
             Outcomes, fields `event` and `time`, as :func:`dipolar.survival_outcome` makes them.
         feature_names : list of str
             Names of the covariates.
+        time_unit : str
+            What times are counted in: "days" or "weeks".
         frame : DataFrame or None
             `time`, `event` and the covariates side by side; None without `as_frame`.
         DESCR : str
@@ -159,6 +167,7 @@ def load_dataset(
         data=data,
         target=target,
         feature_names=feature_names,
+        time_unit=source.time_unit,
         frame=table[[*OUTCOME_COLUMNS, *feature_names]] if as_frame else None,
         DESCR=_description(source),
         name=source.name,
@@ -286,5 +295,6 @@ def _summary(source: Source) -> dict[str, Any]:
         "n": len(table),
         "events": int(table["event"].sum()),
         "covariates": ", ".join(source.paper_covariates),
+        "time_unit": source.time_unit,
         "description": source.description,
     }
