@@ -8,10 +8,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dipolar.forest.dipole_forest import DipoleSurvivalForest
     from dipolar.forest.logrank_forest import LogRankSurvivalForest
+    from dipolar.model_file import ModelFileError
     from dipolar.model_selection import SurvivalTreeCV
-    from dipolar.survival import survival_outcome
     from dipolar.node_svm.svm import DipoleSVM
-    from dipolar.tree.persistence import ModelFileError
+    from dipolar.survival import survival_outcome
     from dipolar.tree.dipole_tree import DipoleSurvivalTree
     from dipolar.tree.logrank_tree import LogRankSurvivalTree
     from dipolar.warming import warm_up
@@ -22,10 +22,10 @@ __all__ = [
     "DipoleSVM",
     "DipoleSurvivalForest",
     "DipoleSurvivalTree",
-    "SurvivalTreeCV",
     "LogRankSurvivalForest",
     "LogRankSurvivalTree",
     "ModelFileError",
+    "SurvivalTreeCV",
     "survival_outcome",
     "warm_up",
 ]
@@ -37,7 +37,7 @@ _HOME = {
     "SurvivalTreeCV": "model_selection",
     "LogRankSurvivalForest": "forest.logrank_forest",
     "LogRankSurvivalTree": "tree.logrank_tree",
-    "ModelFileError": "tree.persistence",
+    "ModelFileError": "model_file",
     "survival_outcome": "survival",
     "warm_up": "warming",
 }

@@ -251,7 +251,7 @@ def _monomial_factors(kernel: PolynomialKernel, n_columns: int) -> tuple[np.ndar
 @register_kernel
 @dataclass(frozen=True)
 class GaussianKernel(Kernel):
-    """k(u, v) = exp(-|u - v|^2 / (2 sigma2)); by default sigma2 is the mean squared distance from the mean, the paper's"""
+    """k(u, v) = exp(-|u - v|^2 / (2 sigma2)); by default sigma2 is the mean squared distance from the mean"""
 
     sigma2: float | None = None
     javascript: ClassVar[str | None] = (
@@ -413,8 +413,8 @@ def make_kernel(kernel: Any) -> Kernel:
     name = ALIASES.get(kernel, kernel) if isinstance(kernel, str) else None
     if name not in NAMED:
         raise ValueError(
-            f"kernel must be one of {list(NAMED)}, a kernel of dipolar.kernels such as GaussianKernel(sigma2=2.0), or a "
-            f"function of two matrices of rows, got {kernel!r}."
+            f"kernel must be one of {list(NAMED)}, a kernel of dipolar.kernels such as GaussianKernel(sigma2=2.0), or "
+            f"a function of two matrices of rows, got {kernel!r}."
         )
     return NAMED[name]
 

@@ -21,13 +21,13 @@ from dipolar.metrics.scorers import SurvivalScorer, get_scorer
 from dipolar.node_svm.svm import DipoleSVM
 from dipolar.parallel import run_tasks
 from dipolar.parameters import check_number
+from dipolar.progress import Reporter
 from dipolar.resampling import deal_out
 from dipolar.rows import TrainingRows, arrange_rows
 from dipolar.survival import Survival, survival_outcome
+from dipolar.survival_model import SurvivalModel
 from dipolar.tree.dipole_tree import DipoleSurvivalTree
 from dipolar.tree.estimator import BaseSurvivalTree
-from dipolar.tree.progress import Reporter
-from dipolar.tree.survival_model import SurvivalModel
 from dipolar.validation import check_fit_data
 
 __all__ = ["SurvivalTreeCV"]

@@ -38,9 +38,7 @@ class TrainingRows:
         return np.bincount(self.number[chosen], weights=weight[chosen], minlength=len(self.weight))
 
 
-def arrange_rows(
-    X: np.ndarray, survival: Survival, weight: np.ndarray, *, events_first: bool = True
-) -> TrainingRows:
+def arrange_rows(X: np.ndarray, survival: Survival, weight: np.ndarray, *, events_first: bool = True) -> TrainingRows:
     """Sort the rows by outcome and covariates, and add up the weights of equal ones.
 
     What is learnt then depends on which rows were seen how often and on nothing else: not on their order, nor on

@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from dipolar._core.compiling import cache_folder
-from dipolar.forests import DipoleSurvivalForest, LogRankSurvivalForest
+from dipolar.forest.dipole_forest import DipoleSurvivalForest
+from dipolar.forest.logrank_forest import LogRankSurvivalForest
 from dipolar.metrics import concordance_index, integrated_brier_score, logrank_test
-from dipolar.model_selection import DipoleSurvivalTreeCV
+from dipolar.model_selection import SurvivalTreeCV
+from dipolar.node_svm.svm import DipoleSVM
 from dipolar.survival import survival_outcome
-from dipolar.svm import DipoleSVM
-from dipolar.trees import DipoleSurvivalTree, LogRankSurvivalTree
+from dipolar.tree.dipole_tree import DipoleSurvivalTree
+from dipolar.tree.logrank_tree import LogRankSurvivalTree
 
 __all__ = ["WarmUp", "warm_up"]
 
@@ -71,16 +73,16 @@ def _models() -> list[Any]:
     """Return a model of every kind; together they use every routine."""
     pruned = {"pruning": "bootstrap", "n_bootstraps": 2, "random_state": 0}
     forest = {"n_estimators": 2, "oob_score": True, "random_state": 0}
-    kernels = ("linear", "quadratic", "rbf")
+    paper = {"kappa_scale": "sum", "standardize": False, "init": "median"}
     return [
         LogRankSurvivalTree(**pruned),
         LogRankSurvivalTree(criterion="exponential", max_features=1, random_state=0),
-        DipoleSurvivalTree(kernel="linear", **pruned),
-        DipoleSurvivalTree(kernel="rbf", threshold="logrank", dipole_scope="node"),
-        DipoleSurvivalTreeCV(cv=2, random_state=0),
+        DipoleSurvivalTree(**pruned),
+        DipoleSurvivalTree(DipoleSVM("rbf", cut="logrank", **paper), dipole_scope="root", inherit=0.0),
+        SurvivalTreeCV(cv=2, random_state=0),
         LogRankSurvivalForest(**forest),
-        DipoleSurvivalForest(kernel=kernels, threshold="svm", **forest),
-        DipoleSurvivalForest(kernel=kernels, threshold="logrank", **forest),
+        DipoleSurvivalForest(**forest),
+        DipoleSurvivalForest([DipoleSVM("quadratic"), DipoleSVM("rbf")], **forest),
     ]
 
 

@@ -323,9 +323,7 @@ def orient_rows(time, event, weight, level, bounds, pure_weight, is_scripts, upw
     rank, mirror = ranks[0], ranks[1]
     n_leaves = (rank_levels(level, by_level, least, rank, mirror) >> BITS) + 1
     ties = 1 - least
-    orient_earlier(
-        time, event, weight, rank, trees[0], n_leaves, mixed_from, ties, residue, upward, downward
-    )
+    orient_earlier(time, event, weight, rank, trees[0], n_leaves, mixed_from, ties, residue, upward, downward)
     orient_by_events(
         time, event, weight, rank, mirror, trees[1], n_leaves, pure_below, mixed_from, ties, pure_weight, residue,
         windows[0], windows[1], upward, downward,

@@ -196,10 +196,10 @@ def clear(values):
 @compiled()
 def differs(one, other):
     """Whether two arrays of one length differ."""
+    different = False
     for k in range(len(one)):
-        if one[k] != other[k]:
-            return True
-    return False
+        different = different or one[k] != other[k]
+    return different
 
 
 @compiled()
@@ -246,7 +246,7 @@ def best_by_criterion(time, event, weight, X, cuts, bounds, rules, scores, cost)
     chosen = 0
     for k in range(len(cuts)):
         cut_scores(X, cuts[k], scores)
-        largest, total = fill_costs(time, event, weight, scores, bounds, rules, cost)
+        largest, _ = fill_costs(time, event, weight, scores, bounds, rules, cost)
         value = largest * hinge_loss(scores, cost, rules.margin)
         if value < best:
             best = value

@@ -22,7 +22,7 @@ from dipolar.cli.destination import whole_file
 from dipolar.cli.messages import UserError, listed, reason_of, refusals_as_user_errors
 from dipolar.cli.preparation import Preparation, Prepared
 from dipolar.cli.table import Table
-from dipolar.tree.persistence import add_note, read_model, read_note
+from dipolar.model_file import add_note, read_model, read_note
 
 __all__ = ["Model", "SurvivalTree", "load_model", "save_model"]
 

@@ -23,15 +23,15 @@ from dipolar.forest.record import Forest
 from dipolar.forest.summary import ForestSummary, best_summary, default_trees
 from dipolar.parallel import run_tasks
 from dipolar.parameters import check_choice, check_number, check_share
+from dipolar.progress import Reporter
 from dipolar.quantiles import thin_out
 from dipolar.rows import TrainingRows, arrange_rows
 from dipolar.survival import Survival, survival_outcome
+from dipolar.survival_model import SurvivalModel
 from dipolar.tree.estimator import BaseSurvivalTree
-from dipolar.tree.progress import Reporter
-from dipolar.tree.pruning import pruning_path
 from dipolar.tree.growing import Splitter
 from dipolar.tree.limits import GrowthLimits
-from dipolar.tree.survival_model import SurvivalModel
+from dipolar.tree.pruning import pruning_path
 from dipolar.validation import check_fit_data, check_weighted_outcome
 
 __all__ = ["BaseSurvivalForest", "shared_parameters"]
@@ -97,8 +97,8 @@ class BaseSurvivalForest(SurvivalModel):
         self._warn_about(n_unconverged, len(numbers))
 
         self.event_times_ = np.unique(rows.survival.time[rows.survival.event])
-        self.unique_times_ = self._time_grid()
-        self.forest_ = Forest([*kept, *trees], self.unique_times_, tabulate(rows.survival, rows.weight))
+        self.forest_ = Forest([*kept, *trees], self._time_grid(), tabulate(rows.survival, rows.weight))
+        self.unique_times_ = self._unique_times()
         if self.oob_score:
             self._predict_out_of_bag(planting, rows, X, survival, weight)
         return self
@@ -209,10 +209,11 @@ class BaseSurvivalForest(SurvivalModel):
         seed = int(check_random_state(random_state).randint(2**31 - 1))
         checked = self._check_covariates(X)
         survival, weight = check_weighted_outcome(y, sample_weight, checked)
-        shown = thin_out(np.arange(len(self.unique_times_)), SUMMARY_TIMES)
+        times = self.forest_.times
+        shown = thin_out(np.arange(len(times)), SUMMARY_TIMES)
         curves = self._read_curves(checked, lambda curves: curves[:, shown], shown.shape)
         trees = default_trees(len(checked), most, seed) if trees is None else list(trees)
-        return best_summary(trees, X, survival, weight, curves, self.unique_times_[shown], n_folds, seed)
+        return best_summary(trees, X, survival, weight, curves, times[shown], n_folds, seed)
 
     def tree(self, number: int) -> BaseSurvivalTree:
         """Return one tree of the forest as a fitted survival tree, to look at it; trees are numbered from 0.
@@ -261,7 +262,7 @@ class BaseSurvivalForest(SurvivalModel):
         q = check_share("q", q, hint="0.5 asks for the median.")
         check_choice("unreached", unreached, UNREACHED, hint="It is for curves that stay above the level asked for.")
         X = self._check_covariates(X)
-        times = self.unique_times_
+        times = self.forest_.times
         instead = {"inf": np.inf, "nan": np.nan, "largest": times[-1]}.get(unreached)
 
         def quantiles(curves: np.ndarray) -> np.ndarray:
@@ -283,7 +284,7 @@ class BaseSurvivalForest(SurvivalModel):
             Up to when; None means the last time of the grid.
         """
         X = self._check_covariates(X)
-        times = self.unique_times_
+        times = self.forest_.times
         end = times[-1] if horizon is None else check_number("horizon", horizon, low=0, hint="It is a time like y's.")
         return self._read_curves(X, lambda curves: _areas(curves, times, end))
 
@@ -378,7 +379,9 @@ class BaseSurvivalForest(SurvivalModel):
 
     def _planting(self, rows: TrainingRows) -> Planting:
         splitter = self._splitter(rows.X.shape[1])
-        return Planting(splitter, GrowthLimits.of(self), self.seed_, bool(self.bootstrap), self._share(rows.weight.sum()))
+        return Planting(
+            splitter, GrowthLimits.of(self), self.seed_, bool(self.bootstrap), self._share(rows.weight.sum())
+        )
 
     def _share(self, n_samples: float) -> float:
         """Return the size of a sample as a share of the rows."""
@@ -389,6 +392,10 @@ class BaseSurvivalForest(SurvivalModel):
             return check_number("max_samples", size, low=1, high=n_samples, whole=True) / n_samples
         hint = "Give a share of the rows, their number as an integer, or None."
         return check_number("max_samples", size, above=0, high=1, hint=hint)
+
+    def _unique_times(self) -> np.ndarray:
+        """The times that tables of curves are for: as in a tree all distinct times, or the grid that was asked for."""
+        return self.forest_.tables.time if self.time_grid is None else self.forest_.times
 
     def _time_grid(self) -> np.ndarray:
         grid, events = self.time_grid, self.event_times_
@@ -465,19 +472,30 @@ class BaseSurvivalForest(SurvivalModel):
             X, lambda block: read(forest.curves(block, hazard=hazard)), len(forest.times) + 1, shape
         )  # fmt: skip
 
-    def _curves(self, X: Any, return_array: bool, *, hazard: bool) -> np.ndarray:
+    def _curves(self, X: Any, times: np.ndarray | None, *, hazard: bool) -> np.ndarray:
         X = self._check_covariates(X)
-        forest, times = self.forest_, self.unique_times_
-        table = self._read_curves(X, shape=times.shape, hazard=hazard)
-        if return_array:
-            return table
+        forest, start = self.forest_, 0.0 if hazard else 1.0
+        if times is not None:
+            place = np.searchsorted(forest.times, times, side="right")
+
+            def at_times(curves: np.ndarray) -> np.ndarray:
+                return np.column_stack((np.full(len(curves), start), curves))[:, place]
+
+            return self._read_curves(X, at_times, times.shape, hazard=hazard)
+        table = self._read_curves(X, shape=forest.times.shape, hazard=hazard)
         functions = np.empty(len(X), dtype=object)
         # A grid that ends before the last event says nothing about later times.
-        last = forest.tables.time[-1] if times[-1] >= self.event_times_[-1] else times[-1]
+        last = forest.tables.time[-1] if forest.times[-1] >= self.event_times_[-1] else forest.times[-1]
         domain = 0.0, float(last)
         for row, values in enumerate(table):
-            functions[row] = StepFunction(times, values, 0.0 if hazard else 1.0, domain)
+            functions[row] = StepFunction(forest.times, values, start, domain)
         return functions
+
+    def _shown_tree(self) -> Any:
+        raise ValueError(
+            "A forest has no single tree to report on. Report on forest.summary_tree(X, y).tree, the tree that best "
+            "agrees with it, or on one of its own, forest.tree(0)."
+        )
 
     def _leaf_indicators(self, X: Any) -> csr_matrix:
         """Return a sparse matrix with a column for every leaf of every tree, and a one where a row falls into it."""
@@ -511,7 +529,7 @@ class BaseSurvivalForest(SurvivalModel):
         self.fingerprint_ = fingerprint
         self.forest_ = Forest.from_arrays(arrays, *self._kind_of_splits(header))
         self.forest_.check(self.n_features_in_)
-        self.unique_times_, self.event_times_ = self.forest_.times, self.forest_.event_times
+        self.event_times_, self.unique_times_ = self.forest_.event_times, self._unique_times()
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

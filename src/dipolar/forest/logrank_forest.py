@@ -45,8 +45,8 @@ class LogRankSurvivalForest(BaseSurvivalForest):
         Log-rank chi-square that a split needs, whatever the criterion; the default is the 99 percent point of its
         distribution. Splits that are worth less add more noise than they explain.
     time_grid : int, array-like or None, default=None
-        The times at which curves are averaged, `unique_times_`: all distinct event times of the training data, that
-        many of their quantiles, or these times. Predicted curves are exact at them and constant in between. It bounds
+        The times at which curves are averaged: all distinct event times of the training data, that many of their
+        quantiles, or these times. Predicted curves are exact at them and constant in between. It bounds
         the size of predictions and not that of the forest, which grows with its leaves.
     oob_score : bool, default=False
         Whether to predict each training row by the trees that have not seen it, and to score that.
@@ -65,7 +65,7 @@ class LogRankSurvivalForest(BaseSurvivalForest):
     forest_ : dipolar.forest.record.Forest
         The trees as frozen named arrays.
     unique_times_ : ndarray
-        The time grid.
+        The distinct times of the training data; the time grid, if one was asked for.
     event_times_ : ndarray
         The distinct event times of the training data.
     feature_importances_ : ndarray of shape (n_features,)

@@ -18,12 +18,12 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
-from dipolar.survival import Survival, survival_outcome
-from dipolar.tree.estimator import BaseSurvivalTree
-from dipolar.tree.pruning import pruning_path, split_statistics
 from dipolar.node_svm.svm import DipoleSVM
+from dipolar.survival import Survival, survival_outcome
 from dipolar.tree.dipole_tree import DipoleSurvivalTree
+from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.logrank_tree import LogRankSurvivalTree
+from dipolar.tree.pruning import pruning_path, split_statistics
 
 __all__ = ["ForestSummary", "best_summary", "default_trees", "relabel"]
 

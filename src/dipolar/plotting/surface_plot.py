@@ -18,6 +18,7 @@ from matplotlib.patheffects import withStroke
 from scipy.ndimage import binary_dilation, distance_transform_edt
 from sklearn.utils.validation import check_is_fitted
 
+from dipolar.node_svm.svm import DipoleSVM
 from dipolar.parameters import check_number
 from dipolar.plotting.curves import short_number
 from dipolar.plotting.glyphs import GLUE, font_families, legible
@@ -39,7 +40,6 @@ from dipolar.plotting.style import (
 )
 from dipolar.plotting.text_fit import Ruler
 from dipolar.survival import Survival, check_outcome
-from dipolar.node_svm.svm import DipoleSVM
 from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.export import covariate_names
 from dipolar.validation import check_predict_data

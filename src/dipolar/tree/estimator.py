@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,17 +13,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from dipolar.curves import check_unreached
 from dipolar.parameters import check_choice, check_number, check_share
+from dipolar.progress import Reporter
 from dipolar.records import part
 from dipolar.rows import arrange_rows
 from dipolar.survival import Survival
+from dipolar.survival_model import SurvivalModel
 from dipolar.threads import one_blas_thread
 from dipolar.tree.frame import node_frame
 from dipolar.tree.growing import Finder, Splitter, grow_on
 from dipolar.tree.limits import GrowthLimits
-from dipolar.tree.progress import Reporter
 from dipolar.tree.pruning import PRUNING_RULES, PruningPath, PruningRule, pruning_path
 from dipolar.tree.record import SeenTimes, Tree
-from dipolar.tree.survival_model import SurvivalModel
 from dipolar.validation import check_fit_data
 
 __all__ = ["BaseSurvivalTree"]
@@ -110,10 +108,10 @@ class BaseSurvivalTree(SurvivalModel):
         Parameters
         ----------
         max_depth : int
-            Largest number of splits on the way to a leaf.
+            Largest number of splits on the way to a leaf; 0 leaves a single leaf.
         """
         check_is_fitted(self)
-        check_number("max_depth", max_depth, low=1, whole=True)
+        check_number("max_depth", max_depth, low=0, whole=True)
         if self.pruning not in (None, "fixed"):
             raise ValueError(
                 f"cut_back needs pruning=None or 'fixed', got {self.pruning!r}. The other rules judge trees by rows "
@@ -261,17 +259,6 @@ class BaseSurvivalTree(SurvivalModel):
         names = [str(name) for name in getattr(self, "feature_names_in_", default)]
         return node_frame(tree, names, check_unreached(unreached))
 
-    def to_html(self, path: str | os.PathLike[str], **options: Any) -> Path:
-        """Write the fitted tree as one HTML file that opens offline; see :func:`dipolar.report.write_report`.
-
-        The options are those of that function: `X`, `y`, `sample_weight`, `predict_form`, `include_rows`, `title` and
-        `time_unit`.
-        """
-        # The one door outwards: users look for the report at the tree, and whoever never asks for it never loads it.
-        from dipolar.report import write_report
-
-        return write_report(self, path, **options)
-
     # What a subclass provides.
 
     def _splitter(self, n_features: int) -> Splitter:
@@ -316,16 +303,19 @@ class BaseSurvivalTree(SurvivalModel):
         X = self._check_covariates(X)
         return self.tree_.leaf_of(X)
 
-    def _curves(self, X: Any, return_array: bool, *, hazard: bool) -> np.ndarray:
+    def _curves(self, X: Any, times: np.ndarray | None, *, hazard: bool) -> np.ndarray:
         leaves, row_leaf = np.unique(self._leaf_of(X), return_inverse=True)
         tables = self.tree_.tables
-        if return_array:
-            return tables.on_grid(leaves, self.unique_times_, hazard=hazard)[row_leaf]
+        if times is not None:
+            return tables.on_grid(leaves, times, hazard=hazard)[row_leaf]
         functions = np.empty(len(leaves), dtype=object)
         for i, leaf in enumerate(leaves):
             table = tables[leaf]
             functions[i] = table.cumulative_hazard_function() if hazard else table.survival_function()
         return functions[row_leaf]
+
+    def _shown_tree(self) -> BaseSurvivalTree:
+        return self
 
     # Files.
 

@@ -36,7 +36,7 @@ class GrowthLimits:
             return check_number(name, getattr(estimator, name), low=minimum, hint=hint)
 
         return cls(
-            max_depth=whole_or_inf("max_depth", 1),
+            max_depth=whole_or_inf("max_depth", 0),
             max_leaf_nodes=whole_or_inf("max_leaf_nodes", 2),
             min_samples_split=at_least("min_samples_split", 2, by_weight),
             min_samples_leaf=at_least("min_samples_leaf", 1, by_weight),

@@ -13,8 +13,8 @@ from itertools import combinations, takewhile
 
 import numpy as np
 
-from dipolar.node_svm.factors import Surface
 from dipolar.kernels import Monomial
+from dipolar.node_svm.factors import Surface
 
 __all__ = [
     "Condition",

@@ -27,6 +27,7 @@ SPLIT_KINDS: dict[str, type[Splits]] = {}
 # As close below 0 as all arithmetic can tell from it.
 JUST_BELOW = -float(np.finfo(np.float64).tiny)
 
+
 def register_kind(cls: type[Splits]) -> type[Splits]:
     """Make a kind of splits loadable from saved files."""
     SPLIT_KINDS[cls.kind] = cls
@@ -136,9 +137,7 @@ class Splits(Record):
         return route_by_nodes(len(X), left, lambda rows, node: self.rows_go_left(X, rows, node))
 
 
-def route_by_nodes(
-    n_rows: int, left: np.ndarray, rows_go_left: Callable[[np.ndarray, int], np.ndarray]
-) -> np.ndarray:
+def route_by_nodes(n_rows: int, left: np.ndarray, rows_go_left: Callable[[np.ndarray, int], np.ndarray]) -> np.ndarray:
     """Send rows down to their leaves, node by node."""
     leaf = np.empty(n_rows, dtype=np.int32)
     pending = [(0, np.arange(n_rows))]

@@ -12,7 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from dipolar._core.search import GIVEN, settle_nodes
 from dipolar._core.surfaces import cut_surfaces, prepare_nodes, sample_rows, take_columns
-from dipolar.kernels import Kernel
 from dipolar.node_svm.factors import Surface, is_explicit
 from dipolar.node_svm.interior_point import suits_blas
 from dipolar.node_svm.learning import Inherited, LearntSvm, check_svm, learn
@@ -186,7 +185,9 @@ class SurfaceFinder:
             every.machine,
             columns=[column[:n] for column, n in zip(every.column, every.n_columns)],
             shares=[share[:n] for share, n in zip(every.share, every.n_columns)],
-            coefficients=[own[:n] if n >= 0 else base[1] for own, n, base in zip(every.coefficient, every.n_own, bases)],
+            coefficients=[
+                own[:n] if n >= 0 else base[1] for own, n, base in zip(every.coefficient, every.n_own, bases)
+            ],
             bases=[base[0] for base in bases],
             Z=self._Z,
             intercept=every.intercept,

@@ -5,25 +5,30 @@ from __future__ import annotations
 import os
 from importlib.metadata import version
 from numbers import Integral
+from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from dipolar.metrics.concordance import concordance_index
-from dipolar.parameters import check_number
-from dipolar.tree.persistence import (
+from dipolar.model_file import (
     ModelFileError,
     model_file,
     plain_parameters,
     read_model,
+    register_estimator,
     restored_parameters,
     write_model,
 )
+from dipolar.node_svm.svm import DipoleSVM
+from dipolar.parameters import check_number
 from dipolar.validation import check_predict_data
 
 __all__ = ["SurvivalModel"]
+
+register_estimator(DipoleSVM)  # a part of models
 
 # Where covariates have no names and a file has no array of one value for each, it could claim any number.
 MOST_FEATURES = 2**24
@@ -48,14 +53,21 @@ class SurvivalModel(BaseEstimator):
     random_state: Any
 
     n_features_in_: int
+    unique_times_: np.ndarray
 
-    def predict_survival_function(self, X: Any, return_array: bool = False) -> np.ndarray:
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        register_estimator(cls)
+
+    def predict_survival_function(self, X: Any, times: Any = None, *, return_array: bool = False) -> np.ndarray:
         """Predict survival functions: the Kaplan-Meier estimate of each row's leaf; in a forest, their mean.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Covariates.
+        times : array-like of shape (n_times,), default=None
+            The times at which the values are asked for; None returns step functions.
         return_array : bool, default=False
             Whether to return the values at `unique_times_` instead of step functions.
 
@@ -63,13 +75,15 @@ class SurvivalModel(BaseEstimator):
         -------
         survival : ndarray
             Of shape (n_samples,) with a :class:`~dipolar.curves.StepFunction` each (rows of one leaf of a tree share
-            it), or of shape (n_samples, n_unique_times). Beyond its last time a curve keeps its last value.
+            it), or of shape (n_samples, n_times). Beyond its last time a curve keeps its last value.
         """
-        return self._curves(X, return_array, hazard=False)
+        return self._curves(X, self._asked_times(times, return_array), hazard=False)
 
-    def predict_cumulative_hazard_function(self, X: Any, return_array: bool = False) -> np.ndarray:
+    def predict_cumulative_hazard_function(
+        self, X: Any, times: Any = None, *, return_array: bool = False
+    ) -> np.ndarray:
         """Predict cumulative hazard functions: as :meth:`predict_survival_function`, by the Nelson-Aalen estimate."""
-        return self._curves(X, return_array, hazard=True)
+        return self._curves(X, self._asked_times(times, return_array), hazard=True)
 
     def predict_median(self, X: Any, unreached: str = "inf") -> np.ndarray:
         """Predict median survival times; see :meth:`predict_quantile`."""
@@ -89,17 +103,7 @@ class SurvivalModel(BaseEstimator):
         A `random_state` that is not an integer is saved as None. The file appears complete or not at all.
         """
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        parameters = plain_parameters(self)
-        self._check_parameters()
-        header = {
-            "estimator": type(self).__name__,
-            "dipolar": version("dipolar"),
-            "parameters": parameters,
-            "n_features": self.n_features_in_,
-            "feature_names": None if names is None else [str(name) for name in names],
-        }
-        write_model(path, header | self._header(), self._arrays())
+        write_model(path, self._file_header(), self._arrays())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -118,14 +122,18 @@ class SurvivalModel(BaseEstimator):
                 "Load it with that class."
             )
         with model_file(path):
-            model = cls(**restored_parameters(_parameters_in(header)))
-            model._restore_features(header)
-            model._check_parameters()
-            model._restore(header, arrays)
-            unread = arrays.keys() - model._arrays().keys()
-            if unread:
-                raise ValueError(f"it has arrays that no {cls.__name__} has: {sorted(unread)[:5]}")
-        return model
+            return cls._from_file(header, arrays)
+
+    def to_html(self, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Write the fitted tree as one HTML file that opens offline; see :func:`dipolar.report.write_report`.
+
+        The options are those of that function: `X`, `y`, `sample_weight`, `predict_form`, `include_rows`, `title` and
+        `time_unit`.
+        """
+        # The one door outwards: users look for the report at the model, and whoever never asks for it never loads it.
+        from dipolar.report import write_report
+
+        return write_report(self._shown_tree(), path, **options)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -144,8 +152,20 @@ class SurvivalModel(BaseEstimator):
         """Predict the time by which a share `q` is expected to have had the event."""
         raise NotImplementedError
 
-    def _curves(self, X: Any, return_array: bool, *, hazard: bool) -> np.ndarray:
-        """Return step functions, or their values at `unique_times_`: of the hazard, or of survival."""
+    def predict_rmst(self, X: Any, horizon: float | None = None) -> np.ndarray:
+        """Predict the restricted mean survival time, the area under the survival curve up to `horizon`."""
+        raise NotImplementedError
+
+    def apply(self, X: Any) -> np.ndarray:
+        """Return the leaf that every row falls into."""
+        raise NotImplementedError
+
+    def _curves(self, X: Any, times: np.ndarray | None, *, hazard: bool) -> np.ndarray:
+        """Return step functions, or their values at some times: of the hazard, or of survival."""
+        raise NotImplementedError
+
+    def _shown_tree(self) -> Any:
+        """Return the tree that a report shows."""
         raise NotImplementedError
 
     def _header(self) -> dict[str, Any]:
@@ -161,6 +181,40 @@ class SurvivalModel(BaseEstimator):
         raise NotImplementedError
 
     # Files.
+
+    def _file_header(self) -> dict[str, Any]:
+        names = getattr(self, "feature_names_in_", None)
+        parameters = plain_parameters(self)
+        self._check_parameters()
+        return {
+            "estimator": type(self).__name__,
+            "dipolar": version("dipolar"),
+            "parameters": parameters,
+            "n_features": self.n_features_in_,
+            "feature_names": None if names is None else [str(name) for name in names],
+        } | self._header()
+
+    @classmethod
+    def _from_file(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        model = cls(**restored_parameters(_parameters_in(header)))
+        model._restore_features(header)
+        model._check_parameters()
+        model._restore(header, arrays)
+        unread = arrays.keys() - model._arrays().keys()
+        if unread:
+            raise ValueError(f"it has arrays that no {cls.__name__} has: {sorted(unread)[:5]}")
+        return model
+
+    def _asked_times(self, times: Any, return_array: bool) -> np.ndarray | None:
+        if times is None:
+            check_is_fitted(self)
+            return self.unique_times_ if return_array else None
+        if return_array:
+            raise ValueError("times and return_array=True both ask for a table. Pass one of them.")
+        asked = check_array(times, ensure_2d=False, dtype=np.float64, input_name="times")
+        if asked.ndim != 1:
+            raise ValueError(f"times must be a list of times, got an array of shape {asked.shape}.")
+        return asked
 
     def _restore_features(self, header: dict[str, Any]) -> None:
         n_features, names = header.get("n_features"), header.get("feature_names")

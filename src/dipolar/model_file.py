@@ -28,6 +28,7 @@ import numpy as np
 
 from dipolar.files import write_whole
 from dipolar.kernels import KERNELS, Kernel
+from dipolar.node_svm.learning import DistanceQuantile
 
 __all__ = [
     "FORMAT",
@@ -38,11 +39,12 @@ __all__ = [
     "plain_parameters",
     "read_model",
     "read_note",
+    "register_estimator",
     "restored_parameters",
     "write_model",
 ]
 
-FORMAT = "dipolar-tree"
+FORMAT = "dipolar-model"
 
 # Raised when a reader of the old version could no longer understand a new file.
 VERSION = 1
@@ -129,36 +131,71 @@ def model_file(path: str | os.PathLike[str]) -> Iterator[None]:
         ) from error
 
 
+# The estimators that a file may name. A name from a file only ever selects an entry of this table.
+ESTIMATORS: dict[str, type] = {}
+
+
+def register_estimator(cls: type) -> type:
+    """Let files name an estimator, as the model that they hold or as a part of one."""
+    ESTIMATORS[cls.__name__] = cls
+    return cls
+
+
 def plain_parameters(estimator: Any) -> dict[str, Any]:
     """Return the parameters of an estimator as JSON types; a `random_state` that is not an integer becomes None."""
     parameters = {}
     for name, value in estimator.get_params(deep=False).items():
-        value = value.item() if isinstance(value, np.generic) else value
-        value = value.tolist() if isinstance(value, np.ndarray) else value
-        if name == "random_state" and not isinstance(value, int):
+        if name == "random_state" and not isinstance(value, int | np.integer):
             value = None
-        if type(value) in KERNELS.values():
-            value = value.to_dict()
         try:
-            json.dumps(value)
+            parameters[name] = _plain(value)
         except TypeError as error:
             raise ValueError(
-                f"{name}={value!r} cannot be saved: only numbers, strings, None, tuples of them and registered kernels "
-                "can be written without pickle. Use pickle or joblib for this model."
+                f"{name}={value!r} cannot be saved: only numbers, strings, None, lists and dicts of them, registered "
+                "kernels and estimators of dipolar can be written without pickle. Use pickle or joblib for this model."
             ) from error
-        parameters[name] = value
     return parameters
 
 
 def restored_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Undo :func:`plain_parameters`: JSON has neither tuples nor kernels."""
+    """Undo :func:`plain_parameters`."""
     return {name: _restored(value) for name, value in parameters.items()}
 
 
+def _plain(value: Any) -> Any:
+    """Return a value as JSON types; what JSON does not have is an object with one word for what it is."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {"mapping": {key: _plain(item) for key, item in value.items()}}
+    if type(value) in KERNELS.values():
+        return {"kernel": value.to_dict()}
+    if isinstance(value, DistanceQuantile):
+        return {"distance_quantile": value.quantile}
+    if ESTIMATORS.get(type(value).__name__) is type(value):
+        return {"estimator": type(value).__name__, "parameters": plain_parameters(value)}
+    raise TypeError(f"{type(value).__name__} is not plain")
+
+
 def _restored(value: Any) -> Any:
-    if isinstance(value, dict):
-        return Kernel.from_dict(value)
-    return tuple(value) if isinstance(value, list) else value
+    if isinstance(value, list):
+        return tuple(_restored(item) for item in value)
+    if not isinstance(value, dict):
+        return value
+    match value:
+        case {"mapping": dict(items)}:
+            return restored_parameters(items)
+        case {"kernel": plain}:
+            return Kernel.from_dict(plain)
+        case {"distance_quantile": quantile}:
+            return DistanceQuantile(quantile)
+        case {"estimator": str(name), "parameters": dict(parameters)} if name in ESTIMATORS:
+            return ESTIMATORS[name](**restored_parameters(parameters))
+    raise ValueError(f"a parameter is {value!r:.60}")
 
 
 def _write_compact(stream: BinaryIO, text: str, arrays: Mapping[str, np.ndarray]) -> None:
