@@ -6,10 +6,11 @@ standardised covariates z = (x - mean) / scale is expanded into one of x.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
-from itertools import combinations, takewhile
-from math import comb, factorial, prod
+from itertools import product, takewhile
+from math import comb, factorial, isfinite, prod
 
 import numpy as np
 
@@ -35,6 +36,9 @@ Monomial = tuple[int, ...]
 
 # A polynomial with more monomials is told by its covariates only.
 MAX_TERMS = 2000
+
+# So is one that has as few, but takes long to multiply out: three covariates to the power of 20.
+MAX_PRODUCTS = 20_000
 
 # Lengths to which names are cut, one after the other, before a rule loses terms.
 NAME_LIMITS = (None, 32, 20, 12)
@@ -175,17 +179,21 @@ def explicit_monomials(kernel: Kernel, n_columns: int) -> list[tuple[Monomial, f
 def polynomial_terms(surface: Surface, mean: np.ndarray, scale: np.ndarray) -> dict[Monomial, float] | None:
     """Write the score of a linear or polynomial surface as a sum of monomials of the covariates as they were given.
 
-    Returns None for other kernels, and for a polynomial with thousands of terms.
+    Returns None for other kernels, for a polynomial with thousands of terms, and for one whose terms are too large for
+    floating point in those units.
     """
     kernel, n_columns = surface.kernel, len(mean)
     if isinstance(kernel, PolynomialKernel):
-        if comb(n_columns + kernel.degree, kernel.degree) > MAX_TERMS:
+        n_terms, n_products = (comb(k * n_columns + kernel.degree, kernel.degree) for k in (1, 2))
+        if n_terms > MAX_TERMS or n_products > MAX_PRODUCTS:
             return None
     elif not isinstance(kernel, LinearKernel):
         return None
     terms = _kernel_terms(surface, n_columns) if len(surface.rows) else _explicit_terms(surface, n_columns)
     terms[()] = terms.get((), 0.0) + surface.intercept
-    return _unstandardise(terms, mean, scale)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        terms = _unstandardise(terms, mean, scale)
+    return terms if all(map(isfinite, terms.values())) else None
 
 
 def sum_rules(terms: dict[Monomial, float], boundary: float, names: Sequence[str], shares: np.ndarray) -> Iterator[str]:
@@ -299,13 +307,16 @@ def _unstandardise(terms: dict[Monomial, float], mean: np.ndarray, scale: np.nda
     """Replace z by (x - mean) / scale and collect terms, constants first, then by degree."""
     collected: dict[Monomial, float] = {}
     for columns, weight in terms.items():
-        weight /= float(np.prod(scale[list(columns)]))
-        # Multiplying out: every factor (x - mean) gives either its x or its -mean.
-        for order in range(len(columns) + 1):
-            for kept in combinations(range(len(columns)), order):
-                means = [-mean[column] for place, column in enumerate(columns) if place not in kept]
-                monomial = tuple(columns[place] for place in kept)
-                collected[monomial] = collected.get(monomial, 0.0) + weight * float(np.prod(means))
+        weight = float(weight / np.prod(scale[list(columns)]))
+        powers = Counter(columns)
+        # Multiplying out: of the factors (x - mean) of a covariate, some give their x and the others their -mean.
+        for kept in product(*(range(power + 1) for power in powers.values())):
+            monomial: Monomial = ()
+            part = weight
+            for (column, power), n_kept in zip(powers.items(), kept):
+                monomial += (column,) * n_kept
+                part *= comb(power, n_kept) * prod([-float(mean[column])] * (power - n_kept))
+            collected[monomial] = collected.get(monomial, 0.0) + part
     return dict(sorted(collected.items(), key=lambda item: (len(item[0]), item[0])))
 
 
