@@ -65,7 +65,7 @@ NOTE_ENTRY = re.compile(r"[a-z_]+\.json")
 
 # What NumPy writes before an array: types of numbers only, rows first.
 ARRAY_HEADER = re.compile(
-    rb"\x93NUMPY\x01\x00..\{'descr': '([<>|](?:b1|i1|i2|i4|i8|f4|f8))', 'fortran_order': False, "
+    rb"\x93NUMPY\x01\x00..\{'descr': '([<>|](?:b1|i1|i4|i8|f8))', 'fortran_order': False, "
     rb"'shape': \((\d{1,15}(?:, \d{1,15})*,?|)\), \} *\n",
     re.DOTALL,
 )
@@ -126,8 +126,8 @@ def model_file(path: str | os.PathLike[str]) -> Iterator[None]:
         raise
     except (OverflowError, TypeError, ValueError) as error:
         raise ModelFileError(
-            f"{os.fspath(path)!r} is not a complete saved dipolar model: {error}. The file is truncated, damaged "
-            "or of another kind; save the model again with its save(path) method."
+            f"{os.fspath(path)!r} is not a complete saved dipolar model: {error!s:.300}. The file is truncated, "
+            "damaged or of another kind; save the model again with its save(path) method."
         ) from error
 
 

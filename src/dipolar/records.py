@@ -15,7 +15,7 @@ A field without a rule is either a record itself, whose arrays are stored under 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, Self, get_type_hints
@@ -145,12 +145,17 @@ class Record:
         """Return the record with these arrays in the types that it has them in, and these values of other fields."""
         return cls(**{name: _read(cls, name, rule, arrays) for name, rule in rules_of(cls).items()}, **others)
 
-    def check_arrays(self, **sizes: int) -> dict[str, int]:
-        """Raise ValueError unless all arrays obey their rules, given the lengths of some axes; return those of all."""
+    def check_arrays(self, known: Collection[str] = (), **sizes: int) -> dict[str, int]:
+        """Raise ValueError unless all arrays obey their rules; return the lengths of all axes, given those of some.
+
+        The values of arrays in `known`, which records share, are not looked at again.
+        """
         rules = rules_of(type(self))
         for name, rule in rules.items():
             _named(type(self), name, rule.fit, getattr(self, name), sizes)
         for name, rule in rules.items():
+            if name in known:
+                continue
             _named(type(self), name, rule.check, getattr(self, name), sizes)
         return sizes
 

@@ -17,8 +17,9 @@ from dipolar.tree.record import SeenTimes, Tree
 
 __all__ = ["CurveSums", "Forest", "LeafSteps"]
 
-# Arrays that all trees of a forest share; a file holds them once.
-SHARED = ("splits.mean", "splits.scale")
+# Arrays of the splits that all trees of a forest share; a file holds them once.
+SHARED_BY_SPLITS = ("mean", "scale")
+SHARED = tuple(f"splits.{name}" for name in SHARED_BY_SPLITS)
 
 GRID = reals("times", low=0, high=LARGEST_TIME, ascends=True)
 
@@ -185,11 +186,10 @@ class Forest:
         if not len(self.times):
             raise ValueError("the time grid is empty")
         self.tables.check(1)
+        for number, tree in enumerate(self.trees):
+            tree.check(n_features, known=SHARED_BY_SPLITS if number else ())
         seen = SeenTimes(self.tables.time, self.event_times)
-        seen.check(self.tables)
-        for tree in self.trees:
-            tree.check(n_features)
-            seen.check(tree.tables)
+        seen.check([self.tables, *(tree.tables for tree in self.trees)])
 
 
 def _cut(name: str, arrays: Mapping[str, np.ndarray], lengths: np.ndarray) -> list[np.ndarray]:

@@ -334,7 +334,7 @@ class BaseSurvivalTree(SurvivalModel):
         self.pruning_path_ = PruningPath.of_arrays(part(arrays, "path"))
         self.pruning_path_.check(self.grown_)
         seen = SeenTimes.of_arrays(arrays)
-        seen.check(self.grown_.tables)
+        seen.check([self.grown_.tables])
         self.unique_times_, self.event_times_ = seen.unique_times, seen.event_times
         last = len(self.pruning_path_) - 1
         self._take_member(int(check_number("member", header.get("member"), low=0, high=last, whole=True)))

@@ -7,7 +7,7 @@ downwards, and no function here recurses.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any, Self
@@ -144,13 +144,16 @@ class Tree(Record):
         splits = SPLIT_KINDS[kind].from_arrays(part(arrays, "splits"), settings)
         return cls.of_arrays(arrays, splits=splits, tables=LifeTables.of_arrays(part(arrays, "tables")))
 
-    def check(self, n_features: int) -> None:
-        """Raise ValueError unless the arrays form a tree: compiled code trusts them, so files are checked."""
+    def check(self, n_features: int, known: Collection[str] = ()) -> None:
+        """Raise ValueError unless the arrays form a tree: compiled code trusts them, so files are checked.
+
+        The arrays of the splits that are in `known` have been found to be in range before.
+        """
         self.check_arrays()
         self._check_links()
         self.tables.check(self.n_leaves)
         self._check_sizes()
-        self.splits.check(self.is_split, n_features)
+        self.splits.check(self.is_split, n_features, known)
 
     def _check_links(self) -> None:
         """Every node but the root is the child of one node before it: there is no cycle and no loose end."""
@@ -184,12 +187,13 @@ class SeenTimes(Record):
     unique_times: Annotated[np.ndarray, reals("times", low=0, high=LARGEST_TIME, ascends=True)]
     event_times: Annotated[np.ndarray, reals("event times", low=0, high=LARGEST_TIME, ascends=True)]
 
-    def check(self, tables: LifeTables) -> None:
-        """Raise ValueError unless they can be those of the rows in the life tables (used on files)."""
+    def check(self, tables: Sequence[LifeTables]) -> None:
+        """Raise ValueError unless they can be those of the rows in all these life tables (used on files)."""
         if not self.check_arrays()["event times"]:
             raise ValueError("there is no event")
-        known = np.isin(tables.time, self.unique_times).all()
-        if not known or not np.isin(tables.time[tables.events > 0], self.event_times).all():
+        time = np.concatenate([table.time for table in tables])
+        had_event = np.concatenate([table.events for table in tables]) > 0
+        if not np.isin(time, self.unique_times).all() or not np.isin(time[had_event], self.event_times).all():
             raise ValueError("a life table has a time that no training row has")
 
 

@@ -6,10 +6,12 @@ standardised covariates z = (x - mean) / scale is expanded into one of x.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
-from itertools import combinations, takewhile
+from itertools import product, takewhile
+from math import isfinite, prod
 
 import numpy as np
 
@@ -42,6 +44,9 @@ class Condition:
     def __str__(self) -> str:
         return " ".join(filter(None, [*self.parts, self.sign, self.bound]))
 
+
+# So is one that has as few, but takes long to multiply out: three covariates to the power of 20.
+MAX_PRODUCTS = 20_000
 
 # Lengths to which names are cut, one after the other, before a rule loses terms.
 NAME_LIMITS = (None, 32, 20, 12)
@@ -162,10 +167,11 @@ def name_rules(name: str, sign: str, bounds: Sequence[str]) -> Iterator[Conditio
 def polynomial_terms(surface: Surface, mean: np.ndarray, scale: np.ndarray) -> dict[Monomial, float] | None:
     """Write the score of a surface as a sum of monomials of the covariates as they were given.
 
-    Returns None for a kernel that is no polynomial, or one of thousands of terms.
+    Returns None for a kernel that is no polynomial, for one of thousands of terms, and where the terms are too large for
+    floating point in those units.
     """
     monomials = surface.kernel.monomials(len(mean))
-    if monomials is None:
+    if monomials is None or sum(prod(k + 1 for k in Counter(m).values()) for m, _ in monomials) > MAX_PRODUCTS:
         return None
     if len(surface.rows):  # sum_b c_b k(b, z) over the basis rows b
         weights = {m: w * float(surface.coefficients @ np.prod(surface.rows[:, m], axis=1)) for m, w in monomials}
@@ -173,7 +179,9 @@ def polynomial_terms(surface: Surface, mean: np.ndarray, scale: np.ndarray) -> d
         features = [(m, float(np.sqrt(w))) for m, w in monomials if m]
         weights = {m: factor * c for (m, factor), c in zip(features, surface.coefficients.tolist())}
     weights[()] = weights.get((), 0.0) + surface.intercept
-    return _unstandardise(weights, mean, scale)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        terms = _unstandardise(weights, mean, scale)
+    return terms if all(map(isfinite, terms.values())) else None
 
 
 def sum_rules(
@@ -253,13 +261,16 @@ def _unstandardise(terms: dict[Monomial, float], mean: np.ndarray, scale: np.nda
     """Replace z by (x - mean) / scale and collect terms, constants first, then by degree."""
     collected: dict[Monomial, float] = {}
     for columns, weight in terms.items():
-        weight /= float(np.prod(scale[list(columns)]))
-        # Multiplying out: every factor (x - mean) gives either its x or its -mean.
-        for order in range(len(columns) + 1):
-            for kept in combinations(range(len(columns)), order):
-                means = [-mean[column] for place, column in enumerate(columns) if place not in kept]
-                monomial = tuple(columns[place] for place in kept)
-                collected[monomial] = collected.get(monomial, 0.0) + weight * float(np.prod(means))
+        weight = float(weight / np.prod(scale[list(columns)]))
+        powers = Counter(columns)
+        # Multiplying out: of the factors (x - mean) of a covariate, some give their x and the others their -mean.
+        for kept in product(*(range(power + 1) for power in powers.values())):
+            monomial: Monomial = ()
+            part = weight
+            for (column, power), n_kept in zip(powers.items(), kept):
+                monomial += (column,) * n_kept
+                part *= comb(power, n_kept) * prod([-float(mean[column])] * (power - n_kept))
+            collected[monomial] = collected.get(monomial, 0.0) + part
     return dict(sorted(collected.items(), key=lambda item: (len(item[0]), item[0])))
 
 

@@ -8,7 +8,7 @@ pickle.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
@@ -115,9 +115,9 @@ class Splits(Record):
         """Undo `to_arrays` and `settings`."""
         return cls.of_arrays(arrays)
 
-    def check(self, is_split: np.ndarray, n_features: int) -> None:
+    def check(self, is_split: np.ndarray, n_features: int, known: Collection[str] = ()) -> None:
         """Raise ValueError unless the record fits a tree with these splits (used on files)."""
-        self.check_arrays(nodes=len(is_split), splits=int(is_split.sum()), features=n_features)
+        self.check_arrays(known, nodes=len(is_split), splits=int(is_split.sum()), features=n_features)
         self._check_meaning(is_split)
 
     def _check_meaning(self, is_split: np.ndarray) -> None:

@@ -1,0 +1,429 @@
+"""Hostile model files: one error for all of them, in proportion to their size, and nothing that misbehaves later."""
+
+import io
+import json
+import os
+import time
+import tracemalloc
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dipolar
+from dipolar import DipoleSurvivalTree, LogRankSurvivalTree, ModelFileError
+from dipolar.records import rules_of
+from dipolar.tree import persistence
+from dipolar.tree.drawn_surfaces import DrawnSurfaces
+from dipolar.tree.persistence import add_note, read_note
+from dipolar.tree.surfaces import Surfaces
+from tests.mutants import (
+    FITTED,
+    Contents,
+    array_header,
+    ask_everything,
+    encode,
+    encode_array,
+    make_subjects,
+    mutant,
+    outcome,
+    wrapped_offsets,
+    zipped,
+)
+
+
+@pytest.fixture(scope="module")
+def subjects(tmp_path_factory):
+    return {subject.name: subject for subject in make_subjects(tmp_path_factory.mktemp("fitted"))}
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.dipolar"
+
+
+def refusal(subject, path, data):
+    """Load a file that has to be refused; return why it was."""
+    path.write_bytes(data)
+    with pytest.raises(ModelFileError) as caught:
+        subject.estimator.load(path)
+    return str(caught.value)
+
+
+def with_arrays(subject, **arrays):
+    """The file of a model with other arrays; double underscores stand for dots."""
+    changed = {name.replace("__", "."): np.asarray(values) for name, values in arrays.items()}
+    assert changed.keys() <= subject.contents.arrays.keys()
+    return encode(Contents(subject.contents.header, subject.contents.arrays | changed))
+
+
+def with_header(subject, **entries):
+    return encode(Contents(subject.contents.header | entries, subject.contents.arrays))
+
+
+def entries_of(subject):
+    with zipfile.ZipFile(io.BytesIO(subject.data)) as archive:
+        return [(name, archive.read(name)) for name in archive.namelist()]
+
+
+# Every kind of model comes back, and answers.
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_every_kind_of_model_comes_back(subjects, name, path):
+    path.write_bytes(subjects[name].data)
+    loaded = subjects[name].estimator.load(path)
+    ask_everything(loaded)
+    for record in ("tree_", "grown_", "pruning_path_", "forest_"):
+        assert getattr(loaded, record, None) == getattr(FITTED[name], record, None)
+
+
+@pytest.mark.parametrize("first", range(0, 330, 30))
+def test_mutants_are_refused_or_predict(subjects, first, path):
+    """A slice of `python -m tests.mutants`."""
+    every = list(subjects.values())
+    for case in range(first, first + 30):
+        subject, kind, data = mutant(every, case)
+        assert outcome(subject, data, path) in ("refused", "loaded"), (case, subject.name, kind)
+
+
+def test_there_is_one_public_error():
+    assert issubclass(dipolar.ModelFileError, ValueError)
+
+
+# Offsets are compared, and their differences, which wrap around, never taken.
+
+
+OFFSETS = [
+    ("cuts", "tree.tables.offset"),
+    ("rbf", "tree.tables.offset"),
+    ("rbf", "tree.splits.offset"),
+    ("rbf", "tree.splits.basis_offset"),
+    ("forest of kernels", "all.offset"),
+    ("forest of cuts", "tables.offset"),
+    ("forest of kernels", "splits.column_offset"),
+    ("forest of kernels", "splits.offset"),
+    ("forest of kernels", "splits.basis_offset"),
+]
+
+
+@pytest.mark.parametrize(("name", "array"), OFFSETS)
+def test_offsets_that_wrap_around_are_refused(subjects, name, array, path):
+    subject = subjects[name]
+    values = subject.contents.arrays[array].copy()
+    # In a forest, those of the first tree.
+    n = int(subject.contents.arrays.get(f"length.{array}", [len(values)])[0])
+    wrapped = wrapped_offsets(n, int(values[n - 1]))
+    if n > 3:
+        with np.errstate(over="ignore"):
+            assert (np.diff(wrapped[:4]) > 0).all() and wrapped[3] < 0
+    values[:n] = wrapped if n > 2 else [-(2**63), 2**63 - 1]
+    assert "offsets that ascend" in refusal(subject, path, with_arrays(subject, **{array.replace(".", "__"): values}))
+
+
+@pytest.mark.parametrize("lengths", [[2**62] * 4, [-1, 1, 0, 0], [2**63 - 1, 2**63 - 1, 2, 0]])
+def test_lengths_that_wrap_around_are_refused(subjects, lengths, path):
+    subject = subjects["forest of cuts"]
+    assert "length" in refusal(subject, path, with_arrays(subject, length__left=lengths))
+
+
+@pytest.mark.parametrize("record", [Surfaces, DrawnSurfaces])
+def test_every_index_has_a_rule(record):
+    """What `_core` reads as a place of an array is an offset or an index, of a width that holds all places."""
+    for name, rule in rules_of(record).items():
+        if np.dtype(rule.dtype).kind == "i" and name != "kernel":
+            assert rule.into is not None
+
+
+# What would misbehave later.
+
+
+def put(values, place, value):
+    values = values.copy()
+    values.reshape(-1)[place] = value
+    return values
+
+
+SINGLE = [
+    ("cuts", "tree.tables.at_risk", 0, 0.0, "at_risk should hold numbers from"),
+    ("cuts", "tree.tables.at_risk", 0, -1.0, "at_risk should hold numbers from"),
+    ("cuts", "tree.tables.at_risk", 0, np.nan, "at_risk should hold numbers from"),
+    ("cuts", "tree.tables.at_risk", 0, 1e17, "at_risk should hold numbers from"),
+    ("cuts", "tree.tables.at_risk", 1, 1000.0, "more events than rows at risk"),
+    ("cuts", "tree.tables.events", 0, 1000.0, "more events than rows at risk"),
+    ("cuts", "tree.tables.time", 0, np.inf, "time should hold numbers from"),
+    ("cuts", "tree.tables.time", 0, 1e9, "the times of a life table do not ascend"),
+    ("cuts", "tree.tables.time", 0, 1e-9, "a time that no training row has"),
+    ("cuts", "tree.n_samples", 0, 1e6, "sizes of the nodes"),
+    ("cuts", "tree.n_events", -1, 1e6, "sizes of the nodes"),
+    ("cuts", "tree.depth", 2, 7, "depth of a node"),
+    ("cuts", "tree.parent", 2, -1, "do not form a tree"),
+    ("cuts", "tree.left", 0, 0, "child outside the tree"),
+    ("cuts", "tree.left", 0, 2**31 - 1, "left should hold integers from -1"),
+    ("cuts", "tree.logrank", 0, np.inf, "logrank should hold numbers from"),
+    ("cuts", "tree.gain", -1, 1.0, "a leaf has the statistic of a split"),
+    ("cuts", "tree.splits.feature", 0, 4, "feature should hold integers from -1 to 3"),
+    ("cuts", "tree.splits.feature", 0, -1, "a split has no covariate"),
+    ("cuts", "tree.splits.threshold", 0, np.nan, "a split has no covariate or no threshold"),
+    ("cuts", "tree.splits.threshold", 0, -np.inf, "threshold should hold numbers from"),
+    ("cuts", "path.alphas", 0, 1.0, "do not ascend from 0"),
+    ("cuts", "path.n_splits", 0, 1000, "sizes or statistics of the pruning path"),
+    ("cuts", "path.statistics", 0, 1e6, "sizes or statistics of the pruning path"),
+    ("cuts", "path.honest_statistics", 0, np.nan, "some members of the pruning path"),
+    ("cuts", "path.removed_at", 0, 10_000, "removed_at should hold integers from 0"),
+    ("cuts", "unique_times", 0, 1e9, "unique_times should hold ascending values"),
+    ("cuts", "event_times", 0, -1.0, "event_times should hold numbers from"),
+    ("rbf", "tree.splits.coefficient", 0, 1e300, "coefficient should hold numbers from"),
+    ("rbf", "tree.splits.basis_row", 0, 10_000, "basis_row should hold integers from 0"),
+    ("rbf", "tree.splits.basis", 0, 1e300, "basis should hold numbers from"),
+    ("rbf", "tree.splits.intercept", 0, np.nan, "intercept should hold numbers from"),
+    ("rbf", "tree.splits.shares", 0, 0.9999, "shares of a surface do not sum to 1"),
+    ("polynomial", "tree.splits.basis", 0, 1e70, "the kernel is larger than"),
+    ("planes", "tree.splits.scale", 0, 0.0, "scale should hold numbers from"),
+    ("planes", "tree.splits.mean", 0, np.inf, "mean should hold numbers from"),
+    ("planes", "tree.splits.split", 0, -1, "do not belong to the nodes"),
+    ("forest of kernels", "splits.kernel", 0, 3, "kernel should hold integers from 0 to 2"),
+    ("forest of kernels", "splits.column", 0, 4, "column should hold integers from 0 to 3"),
+    ("forest of kernels", "splits.coefficient", 0, np.inf, "coefficient should hold numbers from"),
+    ("forest of kernels", "splits.scale", -1, -1.0, "scale should hold numbers from"),
+    ("forest of cuts", "times", 0, 9.0, "should hold ascending values"),
+    ("forest of cuts", "all.at_risk", 0, 1.0, "more events than rows at risk"),
+    ("forest of cuts", "tables.time", 0, 1e-9, "a time that no training row has"),
+]
+
+
+@pytest.mark.parametrize(("name", "array", "place", "value", "why"), SINGLE)
+def test_a_single_number_that_cannot_be_is_refused(subjects, name, array, place, value, why, path):
+    subject = subjects[name]
+    values = put(subject.contents.arrays[array], place, value)
+    assert why in refusal(subject, path, with_arrays(subject, **{array.replace(".", "__"): values}))
+
+
+def test_a_surface_without_a_slope_is_refused(subjects, path):
+    subject = subjects["forest of planes"]
+    zero = np.zeros_like(subject.contents.arrays["splits.coefficient"])
+    assert "all 0" in refusal(subject, path, with_arrays(subject, splits__coefficient=zero))
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "why"),
+    [
+        ("quadratic", {"kernel": "PolynomialKernel", "parameters": {"degree": 300, "coef0": 1.0}}, "degree must be"),
+        ("polynomial", {"kernel": "PolynomialKernel", "parameters": {"degree": 300, "coef0": 1.0}}, "degree must be"),
+        ("polynomial", {"kernel": "PolynomialKernel", "parameters": {"degree": 3.5, "coef0": 1.0}}, "degree must be"),
+        ("polynomial", {"kernel": "PolynomialKernel", "parameters": {"degree": 20, "coef0": 1e30}}, "to the power of 20"),
+        ("polynomial", {"kernel": "PolynomialKernel", "parameters": {"degree": 3, "coef0": -1.0}}, "coef0 must be"),
+        ("quadratic", {"kernel": "PolynomialKernel", "parameters": {"degree": 3, "coef0": 1.0}}, "the coefficients"),
+        ("rbf", {"kernel": "GaussianKernel", "parameters": {"sigma2": 0.0}}, "sigma2 must be"),
+        ("rbf", {"kernel": "GaussianKernel", "parameters": {"sigma2": None}}, "sigma2 must be"),
+        ("rbf", {"kernel": "GaussianKernel", "parameters": {}}, "other parameters than"),
+        ("rbf", {"kernel": "CallableKernel", "parameters": {"function": 1}}, "an unknown kernel"),
+        ("rbf", {"kernel": ["GaussianKernel"], "parameters": {}}, "an unknown kernel"),
+        ("laplacian", {"kernel": "LaplacianKernel", "parameters": {"gamma": -1.0}}, "gamma must be"),
+        ("rbf", [], "splits are of the kind"),
+    ],
+)
+def test_kernels_that_cannot_be_are_refused(subjects, name, settings, why, path):
+    assert why in refusal(subjects[name], path, with_header(subjects[name], settings=settings))
+
+
+@pytest.mark.parametrize(
+    ("entries", "why"),
+    [
+        ({"feature_names": ["a", "b", "c"]}, "feature_names are not 4 strings"),
+        ({"feature_names": ["a", "b", "c", "d", "e"]}, "feature_names are not 4 strings"),
+        ({"feature_names": ["a", "b", "c", 4]}, "feature_names are not 4 strings"),
+        ({"feature_names": "abcd"}, "feature_names are not 4 strings"),
+        ({"n_features": 0}, "n_features must be"),
+        ({"n_features": True}, "n_features must be"),
+        ({"n_features": 2**62}, "n_features must be"),
+        ({"member": -1}, "member must be"),
+        ({"member": None}, "member must be"),
+        ({"splits": "surface"}, "not one of ('axis',)"),
+        ({"parameters": None}, "has no parameters"),
+        ({"version": True}, "format version True"),
+    ],
+)
+def test_headers_that_cannot_be_are_refused(subjects, entries, why, path):
+    assert why in refusal(subjects["cuts"], path, with_header(subjects["cuts"], **entries))
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "value"),
+    [
+        ("cuts", "pruning", "nonsense"),
+        ("cuts", "min_samples_split", -1),
+        ("cuts", "max_features", 5),
+        ("cuts", "criterion", None),
+        ("cuts", "n_jobs", 0),
+        ("cuts", "n_jobs", 10**9),
+        ("cuts", "random_state", -1),
+        ("cuts", "max_depth", 10**400),
+        ("rbf", "threshold", 1),
+        ("rbf", "factor_tol", 2.0),
+        ("forest of cuts", "n_estimators", 0),
+        ("forest of planes", "kernel", "sigmoid"),
+    ],
+)
+def test_parameters_are_those_that_fit_would_take(subjects, name, parameter, value, path):
+    parameters = subjects[name].contents.header["parameters"] | {parameter: value}
+    assert parameter in refusal(subjects[name], path, with_header(subjects[name], parameters=parameters))
+
+
+def test_parameters_that_fit_would_refuse_are_not_saved(path):
+    X = np.arange(40.0).reshape(-1, 1)
+    model = LogRankSurvivalTree().fit(X, X[:, 0] + 1).set_params(min_samples_leaf=0)
+    with pytest.raises(ValueError, match="min_samples_leaf must be"):
+        model.save(path)
+    assert not path.exists()
+
+
+def test_arrays_that_nothing_reads_are_refused(subjects, path):
+    more = subjects["cuts"].contents.arrays | {"tree.more": np.zeros(3)}
+    assert "tree.more" in refusal(subjects["cuts"], path, encode(Contents(subjects["cuts"].contents.header, more)))
+
+
+# The file itself.
+
+
+@pytest.mark.parametrize(
+    ("array", "why"),
+    [
+        (array_header("'|O'", "(3,)"), "not an array of numbers"),
+        (array_header("'<f8'", "(999999999999999,)"), "too many or too few for shape"),
+        (array_header("'<f8'", "(99999999, 99999999, 99999999)"), "too many or too few for shape"),
+        (array_header("'<f8'", "(-1,)"), "not an array of numbers"),
+        (array_header("'<f8'", "(3,)").replace("False", "True"), "not an array of numbers"),
+        ("(" * 5000, "not an array of numbers"),
+        ("__import__('os').abort()", "not an array of numbers"),
+    ],
+)
+def test_headers_of_arrays_are_not_evaluated(subjects, array, why, path):
+    entries = dict(entries_of(subjects["cuts"]))
+    text = array.encode() + b"\n"
+    entries["arrays/tree.gain.npy"] = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(8)
+    assert why in refusal(subjects["cuts"], path, zipped(list(entries.items()), zipfile.ZIP_STORED))
+
+
+def test_truth_values_are_0_or_1(subjects, path):
+    entries = dict(entries_of(subjects["cuts"]))
+    entries["arrays/tree.splits.missing_left.npy"] = entries["arrays/tree.splits.missing_left.npy"][:-1] + b"\x02"
+    why = refusal(subjects["cuts"], path, zipped(list(entries.items()), zipfile.ZIP_STORED))
+    assert "neither 0 nor 1" in why
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (b"[" * 100_000, "nested deeper"),
+        (b'{"a":' * 100_000, "nested deeper"),
+        (b'"' + b'\\"' * 100_000, "not JSON"),
+        (b'{"format": NaN}', "NaN is no number"),
+        (b"9" * 5000, "not JSON"),
+        (b"\xff", "utf-8"),
+        (b"null", "does not say that it is one"),
+    ],
+)
+def test_json_is_read_within_limits(subjects, text, why, path):
+    entries = dict(entries_of(subjects["cuts"])) | {"header.json": text}
+    assert why in refusal(subjects["cuts"], path, zipped(list(entries.items()), zipfile.ZIP_STORED))
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_other_compression_is_refused(subjects, method, path):
+    assert "compressed in another way" in refusal(subjects["cuts"], path, zipped(entries_of(subjects["cuts"]), method))
+
+
+@pytest.mark.parametrize("bit", [0, 6])
+def test_encrypted_entries_are_refused(subjects, bit, path):
+    data = bytearray(subjects["cuts"].data)
+    data[data.index(b"PK\x01\x02") + 8] |= 1 << bit
+    assert "encrypted" in refusal(subjects["cuts"], path, bytes(data))
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("header.json", "entries, of"),
+        ("evil", "not a model's"),
+        ("../evil.json", "not a model's"),
+        ("arrays/x/y.npy", "not a model's"),
+        ("note.exe", "not a model's"),
+    ],
+)
+def test_odd_entries_are_refused(subjects, name, why, path):
+    entries = [*entries_of(subjects["cuts"]), (name, b"{}")]
+    assert why in refusal(subjects["cuts"], path, zipped(entries, zipfile.ZIP_DEFLATED))
+
+
+def test_thousands_of_entries_are_refused(subjects, path):
+    entries = [*entries_of(subjects["cuts"]), *(("a" * k + ".json", b"{}") for k in range(1, 500))]
+    assert "entries, of" in refusal(subjects["cuts"], path, zipped(entries, zipfile.ZIP_STORED))
+
+
+BOMBS = {
+    "an array": ("arrays/tree.gain.npy", encode_array(np.zeros(30_000_000)), zipfile.ZIP_DEFLATED),
+    "a header": ("header.json", b'{"a": [' + b"[]," * 5_000_000 + b"0]}", zipfile.ZIP_DEFLATED),
+    "a note": ("note.json", b" " * 50_000_000, zipfile.ZIP_DEFLATED),
+    "a deep header": ("header.json", b"[" * 1_000_000, zipfile.ZIP_STORED),
+    "quotes": ("header.json", b'"' + b'\\"' * 1_000_000, zipfile.ZIP_STORED),
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_time_and_memory_are_in_proportion_to_the_file(subjects, bomb, path):
+    subject = subjects["cuts"]
+    name, content, method = BOMBS[bomb]
+    data = zipped(list((dict(entries_of(subject)) | {name: content}).items()), method)
+    path.write_bytes(data)
+    tracemalloc.start()
+    start = time.process_time()
+    with pytest.raises(ModelFileError):
+        subject.estimator.load(path)
+    seconds, (_, peak) = time.process_time() - start, tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2_000_000 + 40 * len(data)
+    assert seconds < 2.0
+
+
+def test_what_compresses_too_well_is_written_plain_and_comes_back(path):
+    """One-hot covariates: rows of zeros in the basis, hundreds of columns of them."""
+    rng = np.random.default_rng(0)
+    X = np.zeros((120, 700))
+    X[np.arange(120), rng.integers(700, size=120)] = 1.0
+    X[:, 0] = rng.normal(size=120)
+    model = DipoleSurvivalTree(max_depth=1, random_state=0).fit(X, rng.exponential(size=120))
+    model.save(path)
+    loaded = DipoleSurvivalTree.load(path)
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    with zipfile.ZipFile(path) as archive:
+        assert sum(info.file_size for info in archive.infolist()) <= persistence.EXPANSION * path.stat().st_size
+        assert all(info.compress_type == zipfile.ZIP_STORED for info in archive.infolist())
+
+
+def test_what_is_no_regular_file_is_not_waited_for(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (pipe, Path("/dev/zero")):
+        with pytest.raises(ModelFileError, match="not a regular file"):
+            LogRankSurvivalTree.load(path)
+    with pytest.raises(IsADirectoryError):
+        LogRankSurvivalTree.load(tmp_path)
+
+
+def test_messages_are_short_whatever_is_in_the_file(subjects, path):
+    for entries in ({"estimator": "x" * 100_000}, {"splits": "x" * 100_000}, {"version": 10**4000}):
+        assert len(refusal(subjects["cuts"], path, with_header(subjects["cuts"], **entries))) < 700
+
+
+def test_notes_travel_with_a_model(subjects, path):
+    path.write_bytes(subjects["cuts"].data)
+    assert read_note(path, "note") is None
+    add_note(path, "note", {"unit": "days"})
+    assert read_note(path, "note") == {"unit": "days"}
+    LogRankSurvivalTree.load(path)
+    data = json.dumps({"unit": 1}).encode()
+    path.write_bytes(zipped([*entries_of(subjects["cuts"]), ("note.json", b"[" * 100 + data)], zipfile.ZIP_STORED))
+    with pytest.raises(ModelFileError, match="nested deeper"):
+        read_note(path, "note")
