@@ -94,7 +94,8 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
 def _require_counts(weight: np.ndarray) -> None:
     """Refuse weights that cannot be summed and multiplied like counts of rows."""
     faint = np.flatnonzero((weight > 0) & (weight < SMALLEST_WEIGHT))
-    total = weight.sum()
+    with np.errstate(over="ignore"):
+        total = weight.sum()
     if len(faint) or total > LARGEST_TOTAL:
         fault = f"{weight[faint[0]]:g} in row {faint[0]}" if len(faint) else f"a sum of {total:g}"
         raise ValueError(

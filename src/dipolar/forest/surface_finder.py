@@ -10,7 +10,7 @@ import numpy as np
 from dipolar._core.surface_search import UNCONVERGED, cut_surfaces, settle_surfaces
 from dipolar._core.surfaces import GAUSSIAN, n_coefficients
 from dipolar.forest.drawing import draw_orders
-from dipolar.scaling import mean_and_deviation
+from dipolar.scaling import mean_and_deviation, require_spread
 from dipolar.survival import Survival
 from dipolar.tree.drawn_surfaces import DrawnSurfaces
 from dipolar.tree.flat import numbers, offsets
@@ -36,6 +36,7 @@ class SurfaceRecipe:
 
     def prepare(self, X: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return standardised covariates, and mean and scale by which they are."""
+        require_spread(X)
         mean, scale = mean_and_deviation(X, weight)
         return (X - mean) / scale, mean, scale
 
