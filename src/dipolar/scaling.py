@@ -23,6 +23,6 @@ def require_spread(X: np.ndarray) -> None:
     spread = float(np.ptp(X, axis=0).max(initial=0.0))
     if 0 < spread < SMALLEST_SPREAD:
         raise ValueError(
-            f"X varies by at most {spread:g}, and the squares of such numbers cannot be told from 0. Use other units, "
-            "or pass standardize=True."
+            f"X varies by at most {spread:g}, and the squares of such numbers cannot be told from 0. Use other units: "
+            "multiply X by a large number."
         )

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 from itertools import product, takewhile
-from math import isfinite, prod
+from math import comb, isfinite, prod
 
 import numpy as np
 

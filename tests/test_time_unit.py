@@ -1,0 +1,92 @@
+"""The unit of time does not matter: days, and the same days divided by something, part the rows alike."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
+
+from dipolar import (
+    DipoleSurvivalForest,
+    DipoleSurvivalTree,
+    DipoleSurvivalTreeCV,
+    DipoleSVM,
+    LogRankSurvivalForest,
+    LogRankSurvivalTree,
+    survival_outcome,
+)
+from dipolar.dipoles import DipoleRule, Dipoles
+from dipolar.survival import check_outcome
+
+UNITS = {"months": 1 / 12, "years": 1 / 365.25, "tenths": 0.1, "weeks": 1 / 7, "thirds": 1e9 / 3}
+
+SMALL = {"min_samples_split": 6, "min_samples_leaf": 2, "random_state": 0}
+MODELS = {
+    "svm": DipoleSVM(kernel="linear"),
+    "scripts' svm": DipoleSVM(cutoff_rule="scripts", pure_quantile=0.4, mixed_quantile=0.6),
+    "quartile svm": DipoleSVM(kernel="quadratic", init="quartile", standardize=True, kappa=10),
+    "dipole tree": DipoleSurvivalTree(kernel="linear", max_depth=3, **SMALL),
+    "node scope": DipoleSurvivalTree(dipole_scope="node", max_depth=3, threshold="logrank", **SMALL),
+    "dipole bootstrap": DipoleSurvivalTree(
+        kernel="linear", cutoff_rule="scripts", pruning="bootstrap", n_bootstraps=2, alpha=0.5, **SMALL
+    ),
+    "tuned": DipoleSurvivalTreeCV(eta=(-2.0, 0.0), max_depth=(1, 2), param_grid={}, cv=3, random_state=0),
+    "dipole forest": DipoleSurvivalForest(3, min_logrank=0.5, **SMALL),
+    "mixed forest": DipoleSurvivalForest(
+        3, kernel=("quadratic", "rbf"), threshold="svm", min_logrank=0.5, pure_quantile=0.4, **SMALL
+    ),
+    "log-rank tree": LogRankSurvivalTree(pruning="bootstrap", n_bootstraps=2, alpha=1.0, **SMALL),
+    "exponential": LogRankSurvivalTree(criterion="exponential", pruning="validation", alpha=1.0, **SMALL),
+    "tarone-ware": LogRankSurvivalTree(criterion="tarone-ware", max_features=1, **SMALL),
+    "log-rank forest": LogRankSurvivalForest(3, min_logrank=0.5, **SMALL),
+}
+
+
+@st.composite
+def whole_times(draw):
+    """Rows with times on a grid, so that many gaps are equal."""
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    n, latest = draw(st.integers(20, 60)), draw(st.sampled_from([6, 15, 60, 3000]))
+    X = np.round(rng.normal(size=(n, 3)), 1)
+    time = np.ceil(np.minimum(latest, latest / 4 * rng.exponential(np.exp(X[:, 0]))))
+    return X, time, np.append(True, rng.random(n - 1) < 0.7)
+
+
+def partition(model, X, time, event):
+    """Where the rows go, whatever the curves are there."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", FitFailedWarning)
+        fitted = clone(model).fit(X, survival_outcome(time, event))
+    if isinstance(model, DipoleSVM):
+        return fitted.predict(X)
+    return getattr(fitted, "best_estimator_", fitted).apply(X)
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+@settings(max_examples=10)
+@given(whole_times())
+def test_partitions_are_those_of_whole_times(name, rows):
+    X, time, event = rows
+    wanted = partition(MODELS[name], X, time, event)
+    for unit in UNITS.values():
+        np.testing.assert_array_equal(partition(MODELS[name], X, time * unit, event), wanted)
+
+
+@pytest.mark.parametrize("rule", ["text", "scripts"])
+@given(whole_times(), st.floats(0.05, 0.5), st.floats(0.5, 0.95), st.integers(0, 99))
+def test_dipoles_are_those_of_whole_times(rule, rows, pure, gap, seed):
+    _, time, event = rows
+    rng = np.random.default_rng(seed)
+    scores, weight = rng.normal(size=len(time)), rng.integers(1, 4, len(time)).astype(float)
+    labels = DipoleRule(pure, pure + gap * (1.0 - pure), 1.0, 2.0, rule)
+
+    def pulls(unit):
+        return Dipoles(check_outcome((time * unit, event)), weight, labels).orient(scores)
+
+    wanted = pulls(1.0)
+    for unit in UNITS.values():
+        np.testing.assert_array_equal(pulls(unit), wanted)
