@@ -256,6 +256,7 @@ def test_a_click_on_a_leaf_shows_its_numbers(page, tmp_path):
             assert float(shown["Median"].split(" ")[0]) == pytest.approx(frame["median"][leaf], rel=1e-3)
         assert len(page.all("#details .path li")) == frame.depth[leaf]
         assert len(page.all("#details .chart .curve")) == 1
+        assert "optimistic" in page.text("#details .band-note")
     last = page.all("#details .path li")[-1].text
     parent = frame.parent[leaves[-1]]
     assert last.split(" ")[0] == frame.rule[parent].split(" ")[0]
@@ -301,6 +302,7 @@ def test_two_leaves_side_by_side(page, tmp_path):
         assert float(statistic) == pytest.approx(test.statistic, rel=1e-3)
         assert float(p) == pytest.approx(test.p_value, rel=0.06)
         assert len(page.all("#compare-result .chart .curve")) == 2
+        assert "optimistic" in page.text("#compare-result .band-note")
         rows = [cell.text for cell in page.all("#compare-result tbody th")]
         assert rows == [f"Leaf {first}", f"Leaf {second}"]
     Select(page.find("#compare-b")).select_by_value(nodes[numbers[-1]])
