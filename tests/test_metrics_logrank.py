@@ -102,15 +102,15 @@ class TestPermutations:
         assert drawn.statistic == own and drawn.method == "permutation"
         assert drawn.p_value == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 20_000))
 
-    @pytest.mark.parametrize("weighting", sorted(WEIGHTS))
+    @pytest.mark.parametrize("weighting", ["logrank", "gehan"])
     def test_many_small_groups_that_do_not_differ(self, weighting):
         chi2, permuted = np.array(
             [
                 [
-                    logrank_test(y, group, weighting=weighting, method=method, n_permutations=99).p_value <= 0.05
+                    logrank_test(y, group, weighting=weighting, method=method, n_permutations=39).p_value <= 0.05
                     for method in ("chi2", "permutation")
                 ]
-                for y, group in (self.rows(30, 3, seed) for seed in range(60))
+                for y, group in (self.rows(30, 3, seed) for seed in range(50))
             ]
         ).mean(axis=0)
         assert chi2 > 0.15

@@ -163,7 +163,7 @@ def scorers(*names: str, y_train: Any = None, **options: Any) -> dict[str, Survi
     """Return several scorers by name as the dictionary that `scoring=` takes.
 
     `cross_validate` then reports each as `test_<name>`, and a search needs `refit="<name>"`. Without names all
-    that any estimator of scikit-survival's contract can be judged by are returned, that is all but
+    that any estimator of scikit-survival's contract can be evaluated by are returned, that is all but
     "concordance_paper". `y_train` and the options are those of :func:`get_scorer`; each scorer takes the
     options that it has, and an option that none of them has is an error.
     """

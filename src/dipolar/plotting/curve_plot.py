@@ -53,7 +53,11 @@ def plot_leaf_curves(
 
     Leaves have the colours of :func:`plot_tree` and stand in the table by ascending risk. The p-value is that of the
     log-rank test of equal hazards in all leaves. On the training rows it is far too small, because the splits were
-    chosen to make it so; on other rows it is an honest test.
+    chosen to make it so; on other rows it is an honest test, by permutations where leaves have few events.
+
+    **On the training rows the curves and their bands are optimistic** for the same reason: leaves lie further apart than
+    they do on new rows, and bands of 95 % hold the true curve less often (`python benchmarks/honesty.py` measures how
+    often). Bands of other rows keep their level.
 
     Parameters
     ----------
@@ -64,7 +68,8 @@ def plot_leaf_curves(
     ax : Axes, default=None
         Where to draw; the table takes its room from these axes. None makes a figure.
     bands : bool, default=None
-        Whether to draw pointwise confidence bands; None draws them for up to four leaves.
+        Whether to draw pointwise confidence bands; None draws them for up to four leaves. See above for what they are
+        worth on the training rows.
     level : float, default=0.95
         Level of the bands.
     at_risk : bool, default=True
@@ -89,16 +94,18 @@ def plot_leaf_curves(
     below = _room_below(ax, len(order) + 1) if at_risk else None
     plain_axes(ax)
     last = float(tables.time.max()) or 1.0  # an axis needs a length, also where everybody left at time 0
+    bands = len(order) <= 4 if bands is None else bands
     for group in order[::-1]:
         table, color = tables[int(group)], tuple(colors[group])
-        if bands or (bands is None and len(order) <= 4):
+        if bands:
             draw_band(ax, table, color, level, alpha=0.15)
         draw_curve(ax, table, color, linewidth=1.6)
     ticks = round_ticks(last, 6)
     ax.set(xlim=(0, last), ylim=(0, 1.02), xticks=ticks)
     ax.set_xticks(ticks, labels=[short_number(tick) for tick in ticks])
     quiet(ax, x=time_label, y="survival")
-    ax.set_title(_test_text(tables, X is not None), loc="right", fontsize=SMALL_SIZE, color=INK)
+    title = _test_text(tables) if X is not None else _training_text(tables, level if bands else None)
+    ax.set_title(title, loc="right", fontsize=SMALL_SIZE, color=INK)
     if below is None:
         keys = [Line2D([], [], color=tuple(colors[g]), linewidth=1.6, label=names[g]) for g in order]
         ax.legend(handles=keys, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=SMALL_SIZE)
@@ -122,14 +129,21 @@ def _tables(tree: BaseSurvivalTree, X: Any, y: Any) -> tuple[LifeTables, np.ndar
     return tabulate(outcome, np.ones(len(outcome)), group.reshape(-1), len(positions)), positions
 
 
-def _test_text(tables: LifeTables, is_other_data: bool) -> str:
+def _training_text(tables: LifeTables, level: float | None) -> str:
+    """The test of leaves on the rows that grew them, and what that means for it and the bands of this level."""
+    test = _test_text(tables, method="chi2")
+    if not test:
+        return ""
+    return f"{test} (training rows)" if level is None else f"{test}, {level:.3g} bands (training rows: optimistic)"
+
+
+def _test_text(tables: LifeTables, method: str = "auto") -> str:
     """The log-rank test of all groups; life tables hold all that it needs."""
     if len(tables) < 2 or not tables.events.any():
         return ""
     outcome, weight, group = tables.rows()
-    test = logrank_test(outcome, group, sample_weight=weight)
-    p = f"p = {test.p_value:.2g}" if test.p_value >= 1e-4 else "p < 0.0001"
-    return f"log-rank {p}" if is_other_data else f"log-rank {p} (training rows)"
+    p_value = logrank_test(outcome, group, method=method, sample_weight=weight).p_value
+    return f"log-rank p = {p_value:.2g}" if p_value >= 1e-4 else "log-rank p < 0.0001"
 
 
 def _at_risk(tables: LifeTables, group: int, ticks: np.ndarray) -> list[str]:

@@ -82,7 +82,8 @@ def plot_tree(
 
     A row for which the rule holds goes the way marked "yes". Leaves are coloured by risk, from dark (low) to light
     (high), with the colours of :func:`plot_leaf_curves` and :func:`plot_split_surface`. Under each curve stand
-    the number of rows, the events and the median survival time.
+    the number of rows, the events and the median survival time. As in :func:`plot_leaf_curves`, curves and bands are
+    optimistic: they are made of the rows that grew the tree.
 
     Parameters
     ----------

@@ -18,6 +18,7 @@ export function drawDetails() {
     element("h3", { id: "details-title" }, nodeName(node)),
     figures(node),
     chart,
+    bandNote(),
     survivalTable(model.curve(node), axisEnd(node), unit),
     isLeaf(node) ? null : splitDetails(node),
     rulePath(node),

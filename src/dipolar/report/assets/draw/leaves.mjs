@@ -44,7 +44,8 @@ export function drawComparison() {
     element("div", { class: "scroll" }, table(["Leaf", "Rows", "Events", "Median", "Risk"], rows, { numeric: [1, 2, 4], stacks: true })),
     chart,
     element("p", { class: "quiet small" }, "The tree looked for leaves that differ, on these same rows: such a p-value is far smaller than one of groups that were chosen beforehand. "
-      + "Bands are pointwise 95 % limits (Greenwood's variance, log-minus-log scale); small strokes mark censored rows."));
+      + "Small strokes mark censored rows."),
+    bandNote());
   const higher = model.curve(a).risk >= model.curve(b).risk ? a : b;
   const series = [a, b].map((node) => ({ curve: model.curve(node), name: nodeName(node), colour: node === higher ? HIGH : LOW, dashed: node === b }));
   responsive(chart, (width) => element("div", {}, legend(series),

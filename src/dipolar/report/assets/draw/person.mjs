@@ -98,6 +98,7 @@ export function drawPrediction() {
       element("dt", {}, "Risk"), element("dd", { id: "person-risk" }, Format.number(found.risk)),
       element("dt", {}, "Leaf"), element("dd", {}, rowsAndEvents(found.node))),
     chart,
+    bandNote(),
     survivalTable(curve, axisEnd(found.node), unit),
     found.steps.length ? element("h4", {}, "Way from the root") : null,
     element("ol", { class: "path" }, found.steps.map((step) => element("li", {}, stepText(step)))));
