@@ -165,6 +165,29 @@ def test_rules_are_as_short_as_asked_for_and_on_one_line(tree, names, width):
         assert short == whole or len(whole) > width
 
 
+@pytest.mark.parametrize("width", [*WIDTHS, None])
+def test_rules_are_their_conditions_in_words(tree, width):
+    names = ["hr", "diasbp", "bmi", "gender", "chf"]
+    for node in split_nodes(tree):
+        condition = tree.tree_.splits.condition(node, names, width)
+        assert tree.tree_.splits.rule(node, names, width) == str(condition)
+        assert condition.sign in ("<=", "<", ">", "is", "") and bool(condition.sign) == bool(condition.bound)
+        assert str(condition).split() == " ".join([*condition.parts, condition.sign, condition.bound]).split()
+        if tree.tree_.splits.kind == "axis" and condition.sign == "<=":
+            assert float(condition.bound) == pytest.approx(tree.tree_.splits.threshold[node], rel=0.01)
+
+
+def test_the_parts_of_conditions(trees):
+    names = ["hr", "diasbp", "bmi", "gender", "chf"]
+    parts = trees["linear"].tree_.splits.condition(0, names).parts
+    assert all(
+        re.fullmatch(r"-?[\d.e-]+ \w+" if k == 0 else r"[-+] [\d.e-]+ \w+", part) for k, part in enumerate(parts)
+    )
+    listed = trees["rbf"].tree_.splits.condition(0, names)
+    assert listed.parts[:2] == ("Gaussian", "score") and (listed.sign, listed.bound) == ("<", "0")
+    assert all(part.endswith("%),") for part in listed.parts[2:-1]) and listed.parts[-1].endswith("%)")
+
+
 def test_short_rules_keep_what_matters(trees):
     names = [f"a long name of covariate number {column}" for column in range(5)]
     axis = trees["axis"].tree_.splits
