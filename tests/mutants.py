@@ -25,17 +25,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from dipolar.tree.persistence import write_model
 
 from dipolar import (
-    DipoleSurvivalForest,
-    DipoleSurvivalTree,
     LogRankSurvivalForest,
     LogRankSurvivalTree,
     ModelFileError,
 )
 from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.export import export_dot, export_text, to_dict
-from dipolar.tree.persistence import write_model
+from tests.models import forest_of, paper_tree
 from tests.test_growing import sample
 
 # A case that takes longer hangs. It is the time of this process, so that a busy machine does not matter.
@@ -49,16 +48,16 @@ MOST_COLUMNS = 1000
 
 FITTED: dict[str, Any] = {
     "cuts": LogRankSurvivalTree(pruning="bootstrap", n_bootstraps=2, random_state=0, fleming_harrington=(0.5, 0.5)),
-    "planes": DipoleSurvivalTree(kernel="linear", standardize=True, pruning="validation", random_state=0),
-    "quadratic": DipoleSurvivalTree(kernel="quadratic", max_depth=3, pruning="fixed", alpha=1.0, random_state=0),
-    "polynomial": DipoleSurvivalTree(kernel="polynomial", degree=6, max_rank=8, max_depth=3, random_state=0),
-    "rbf": DipoleSurvivalTree(kernel="rbf", max_rank=20, max_depth=3, random_state=0),
-    "laplacian": DipoleSurvivalTree(kernel="laplacian", max_rank=20, max_depth=3, standardize=True, random_state=0),
-    "sigmoid": DipoleSurvivalTree(kernel="sigmoid", max_rank=20, max_depth=2, random_state=0),
+    "planes": paper_tree(kernel="linear", standardize=True, pruning="validation", random_state=0),
+    "quadratic": paper_tree(kernel="quadratic", max_depth=3, pruning="fixed", alpha=1.0, random_state=0),
+    "polynomial": paper_tree(kernel="polynomial", degree=6, max_rank=8, max_depth=3, random_state=0),
+    "rbf": paper_tree(kernel="rbf", max_rank=20, max_depth=3, random_state=0),
+    "laplacian": paper_tree(kernel="laplacian", max_rank=20, max_depth=3, standardize=True, random_state=0),
+    "sigmoid": paper_tree(kernel="sigmoid", max_rank=20, max_depth=2, random_state=0),
     "leaf": LogRankSurvivalTree(min_logrank=1e6, random_state=0),
     "forest of cuts": LogRankSurvivalForest(4, time_grid=(0.1, 0.5, 1.0), min_logrank=1.0, random_state=0),
-    "forest of planes": DipoleSurvivalForest(4, min_logrank=1.0, random_state=0),
-    "forest of kernels": DipoleSurvivalForest(
+    "forest of planes": forest_of(4, min_logrank=1.0, random_state=0),
+    "forest of kernels": forest_of(
         4, kernel=("linear", "quadratic", "rbf"), min_logrank=1.0, random_state=0, max_features=None
     ),
 }

@@ -5,8 +5,9 @@ import functools
 import numpy as np
 import pandas as pd
 
-from dipolar import DipoleSurvivalTree, LogRankSurvivalTree, survival_outcome
+from dipolar import LogRankSurvivalTree, survival_outcome
 from dipolar.datasets import load_whas500
+from tests.models import paper_tree
 from tests.rational_quadratic import RationalQuadraticKernel
 
 SETTINGS = {
@@ -46,7 +47,7 @@ def fitted(kind):
         return X, LogRankSurvivalTree(min_samples_leaf=8).fit(X, y)
     if kind == "quadratic of rows":  # 350 monomials are too many to be listed
         X, y = random_rows(n=80, n_features=25)
-    return X, DipoleSurvivalTree(min_samples_split=40, min_samples_leaf=3, **SETTINGS[kind]).fit(X, y)
+    return X, paper_tree(min_samples_split=40, min_samples_leaf=3, **SETTINGS[kind]).fit(X, y)
 
 
 def people(X, n=200, seed=7):

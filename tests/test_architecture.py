@@ -133,7 +133,9 @@ def test_the_rules_catch_what_they_forbid(tmp_path, monkeypatch):
     """The checks above pass on this package; here is one that they refuse."""
     (tmp_path / "_core").mkdir()
     bad = tmp_path / "_core" / "bad.py"
-    bad.write_text("import pandas\nfrom dipolar.svm import DipoleSVM\ndef draw():\n    import matplotlib.pyplot\n")
+    bad.write_text("import pandas\nfrom dipolar.metrics import auc\ndef draw():\n    import matplotlib.pyplot\n")
+        "import pandas\nfrom dipolar.node_svm.svm import DipoleSVM\ndef draw():\n    import matplotlib.pyplot\n"
+    )
     late = tmp_path / "svm.py"
     late.write_text("import osqp\nfrom dipolar import datasets\n")
     monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)

@@ -15,11 +15,12 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from dipolar import DipoleSurvivalTree, LogRankSurvivalTree, __version__
+from dipolar import LogRankSurvivalTree, __version__
 from dipolar.cli import model as model_module
 from dipolar.cli.app import app
 from dipolar.datasets import load_remission
 from dipolar.metrics import concordance_index
+from tests.models import paper_tree
 
 QUICK = ("--tree", "univariate", "--pruning", "fixed")
 
@@ -174,7 +175,7 @@ def test_unseen_categories_and_missing_columns(tmp_path):
 
 def test_trees_saved_by_python_predict_from_plain_columns(tmp_path):
     X, y = load_remission(return_X_y=True)
-    DipoleSurvivalTree(kernel="linear", max_depth=1).fit(X, y).save(tmp_path / "m.dipolar")
+    paper_tree(kernel="linear", max_depth=1).fit(X, y).save(tmp_path / "m.dipolar")
     result = dipolar("predict", tmp_path / "m.dipolar", "remission", "--json")
     assert len(json.loads(result.stdout)["predictions"]) == 42
     assert "'TR'" in refused("predict", tmp_path / "m.dipolar", write_patients(tmp_path / "p.csv"))

@@ -11,20 +11,21 @@ import pytest
 from sklearn.base import clone
 from typer.testing import CliRunner
 
-from dipolar import DipoleSurvivalForest, DipoleSurvivalTree, DipoleSurvivalTreeCV, LogRankSurvivalForest
+from dipolar import DipoleSurvivalForest, LogRankSurvivalForest, SurvivalTreeCV
 from dipolar.cli.app import app
 from dipolar.datasets import load_whas500
 from dipolar.studies import read_journal
+from tests.models import paper_tree
 
 distributed = pytest.importorskip("distributed")
 
 # The cluster's own goings-on (ports that are taken, workers that leave) are not ours to judge.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-SEARCH = DipoleSurvivalTreeCV(
+SEARCH = SurvivalTreeCV(
     kernel=("linear", "quadratic"),
     eta=[-6, -4, -2, 0],
-    estimator=DipoleSurvivalTree(standardize=True, min_samples_leaf=10, pruning="fixed"),
+    estimator=paper_tree(standardize=True, min_samples_leaf=10, pruning="fixed"),
     random_state=0,
 )
 
@@ -58,7 +59,7 @@ def test_tuning_on_a_cluster_equals_tuning_here(cluster, data):
 
 
 def test_bootstrap_pruning_on_a_cluster_equals_pruning_here(cluster, data):
-    tree = DipoleSurvivalTree(
+    tree = paper_tree(
         kernel="linear", standardize=True, max_depth=3, pruning="bootstrap", n_bootstraps=6, random_state=0
     )
     with joblib.parallel_config(backend="dask"):

@@ -14,18 +14,19 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dipolar import DipoleSurvivalTree, DipoleSVM, survival_outcome
+from dipolar import DipoleSurvivalTree, survival_outcome
 from dipolar.datasets import load_mgus, load_remission, load_whas500
 from dipolar.simulation import simulate
 from dipolar.survival import check_outcome
-from dipolar.tree.splitter import split_logrank
+from dipolar.tree.limits import split_logrank
+from tests.models import paper_svm, paper_tree
 
 
 @parametrize_with_checks(
     [
-        DipoleSurvivalTree(),
-        DipoleSurvivalTree(kernel="linear", standardize=True, dipole_scope="node", min_samples_split=5),
-        DipoleSurvivalTree(kernel="quadratic", threshold="logrank", pruning="bootstrap", n_bootstraps=2),
+        paper_tree(),
+        paper_tree(kernel="linear", standardize=True, dipole_scope="node", min_samples_split=5),
+        paper_tree(kernel="quadratic", cut="logrank", pruning="bootstrap", n_bootstraps=2),
     ]
 )
 def test_scikit_learn_accepts_it(estimator, check):
@@ -63,7 +64,7 @@ def remission_tree(kernel, **changes):
         "alpha": 2.2,
     }
     X, y = load_remission(return_X_y=True)
-    return DipoleSurvivalTree(**(parameters | changes)).fit(X[["TR", "logWBC"]], y)
+    return paper_tree(**(parameters | changes)).fit(X[["TR", "logWBC"]], y)
 
 
 def leaf_medians(tree):
@@ -100,8 +101,8 @@ def test_osqp_grows_the_same_tree():
 
 def test_root_split_is_the_dipole_svm_s(whas500):
     X, y = whas500
-    svm = DipoleSVM(kernel="quadratic", standardize=True).fit(X, y)
-    tree = DipoleSurvivalTree(kernel="quadratic", standardize=True, max_depth=1).fit(X, y)
+    svm = paper_svm(kernel="quadratic", standardize=True).fit(X, y)
+    tree = paper_tree(kernel="quadratic", standardize=True, max_depth=1).fit(X, y)
     assert tree.n_leaves_ == 2
     np.testing.assert_array_equal(tree.apply(X) == tree.tree_.left[0] + 1, svm.predict(X) == 1)
     np.testing.assert_allclose(tree.decision_function(X, node=0), svm.decision_function(X), atol=1e-5)
@@ -112,7 +113,7 @@ def test_weight_two_is_the_row_twice(kernel, whas500):
     X, y = whas500
     weight = np.random.default_rng(0).integers(0, 3, len(X))
     repeated = np.repeat(np.arange(len(X)), weight)
-    tree = DipoleSurvivalTree(kernel=kernel, standardize=True, max_depth=3, pruning="fixed")
+    tree = paper_tree(kernel=kernel, standardize=True, max_depth=3, pruning="fixed")
     weighted = clone(tree).fit(X, y, sample_weight=weight)
     twice = clone(tree).fit(X.iloc[repeated], y[repeated])
     assert weighted.node_frame().equals(twice.node_frame())
@@ -122,7 +123,7 @@ def test_weight_two_is_the_row_twice(kernel, whas500):
 def test_order_of_rows_does_not_matter(whas500):
     X, y = whas500
     shuffled = np.random.default_rng(1).permutation(len(X))
-    tree = DipoleSurvivalTree(kernel="rbf", standardize=True, max_depth=3)
+    tree = paper_tree(kernel="rbf", standardize=True, max_depth=3)
     a, b = clone(tree).fit(X, y), clone(tree).fit(X.iloc[shuffled], y[shuffled])
     np.testing.assert_array_equal(a.predict(X), b.predict(X))
 
@@ -130,16 +131,16 @@ def test_order_of_rows_does_not_matter(whas500):
 def test_node_scope_grows_beyond_root_scope(whas500):
     """With the root's cut-offs a branch ends when its times are close; with its own it goes on."""
     X, y = whas500
-    root = DipoleSurvivalTree(kernel="linear", standardize=True).fit(X, y)
-    node = DipoleSurvivalTree(kernel="linear", standardize=True, dipole_scope="node").fit(X, y)
+    root = paper_tree(kernel="linear", standardize=True).fit(X, y)
+    node = paper_tree(kernel="linear", standardize=True, dipole_scope="node").fit(X, y)
     assert node.n_leaves_ > root.n_leaves_ > 2
 
 
 def test_logrank_threshold_is_at_least_as_good_at_the_root(whas500):
     X, y = whas500
     parameters = {"kernel": "linear", "standardize": True, "max_depth": 1}
-    by_svm = DipoleSurvivalTree(**parameters).fit(X, y)
-    by_logrank = DipoleSurvivalTree(**parameters, threshold="logrank").fit(X, y)
+    by_svm = paper_tree(**parameters).fit(X, y)
+    by_logrank = paper_tree(**parameters, cut="logrank").fit(X, y)
     assert by_logrank.tree_.logrank[0] >= by_svm.tree_.logrank[0]
     # The same direction, another cut.
     np.testing.assert_allclose(by_logrank.tree_.splits.coefficient, by_svm.tree_.splits.coefficient)
@@ -154,12 +155,12 @@ def test_oblique_and_all_positive_special_cases(whas500):
     """Large kappa: the ridge vanishes, and more of it changes nothing. All-positive: one solve per node."""
     X, y = whas500
     oblique = [
-        DipoleSurvivalTree(kernel="linear", standardize=True, kappa=kappa, max_depth=2).fit(X, y).predict(X)
+        paper_tree(kernel="linear", standardize=True, kappa=kappa, max_depth=2).fit(X, y).predict(X)
         for kappa in (1e5, 1e6)
     ]
     np.testing.assert_array_equal(*oblique)
-    positive = DipoleSurvivalTree(kernel="linear", init="positive", max_reorientations=0, max_depth=1).fit(X, y)
-    svm = DipoleSVM(kernel="linear", init="positive", max_reorientations=0).fit(X, y)
+    positive = paper_tree(kernel="linear", init="positive", max_reorientations=0, max_depth=1).fit(X, y)
+    svm = paper_svm(kernel="linear", init="positive", max_reorientations=0).fit(X, y)
     assert svm.n_reorientations_ == 0
     assert len(svm.criterion_path_) == 1
     np.testing.assert_array_equal(positive.apply(X) == 1, svm.predict(X) == 0)
@@ -168,7 +169,7 @@ def test_oblique_and_all_positive_special_cases(whas500):
 @pytest.mark.parametrize("kernel", ["linear", "quadratic", "rbf"])
 def test_saved_and_pickled_trees_predict_the_same_and_are_small(kernel, tmp_path):
     data = simulate("planar-4", 4000, random_state=0)
-    tree = DipoleSurvivalTree(kernel=kernel, max_rank=50).fit(data.X, data.y)
+    tree = paper_tree(kernel=kernel, max_rank=50).fit(data.X, data.y)
     path = tmp_path / "tree.dipolar"
     tree.save(path)
     for copy in (DipoleSurvivalTree.load(path), pickle.loads(pickle.dumps(tree))):
@@ -181,8 +182,8 @@ def test_saved_and_pickled_trees_predict_the_same_and_are_small(kernel, tmp_path
 
 def test_a_function_of_the_user_s_own_as_kernel(whas500, tmp_path):
     X, y = whas500
-    named = DipoleSurvivalTree(kernel="linear", standardize=True, max_depth=2).fit(X, y)
-    own = DipoleSurvivalTree(kernel=dot_product, standardize=True, max_depth=2).fit(X, y)
+    named = paper_tree(kernel="linear", standardize=True, max_depth=2).fit(X, y)
+    own = paper_tree(kernel=dot_product, standardize=True, max_depth=2).fit(X, y)
     np.testing.assert_array_equal(named.apply(X), own.apply(X))
     with pytest.raises(ValueError, match=r"kernel=.*dot_product.* cannot be saved: .* Use pickle"):
         own.save(tmp_path / "tree.dipolar")
@@ -196,7 +197,7 @@ def dot_product(A, B):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_bootstrap_gives_the_same_tree_for_any_number_of_workers(n_jobs, whas500):
     X, y = whas500
-    tree = DipoleSurvivalTree(
+    tree = paper_tree(
         kernel="linear", standardize=True, pruning="bootstrap", n_bootstraps=4, random_state=0, n_jobs=n_jobs
     ).fit(X, y)
     serial = clone(tree).set_params(n_jobs=None).fit(X, y)
@@ -207,7 +208,7 @@ def test_bootstrap_gives_the_same_tree_for_any_number_of_workers(n_jobs, whas500
 
 def test_it_works_where_scikit_learn_does(whas500):
     X, y = whas500
-    pipeline = make_pipeline(StandardScaler(), DipoleSurvivalTree(kernel="linear", max_depth=2))
+    pipeline = make_pipeline(StandardScaler(), paper_tree(kernel="linear", max_depth=2))
     search = GridSearchCV(pipeline, {"dipolesurvivaltree__kappa": [1e-3, 1.0]}, cv=3).fit(X, y)
     assert search.best_score_ > 0.6
     assert cross_validate(pipeline, X, y, cv=3)["test_score"].min() > 0.5
@@ -216,14 +217,14 @@ def test_it_works_where_scikit_learn_does(whas500):
 def test_missing_values_are_refused_with_the_way_out():
     X, y = load_mgus(return_X_y=True)
     with pytest.raises(ValueError, match=r"X contains NaN: hgb \(1\)\. Impute them first.*SimpleImputer"):
-        DipoleSurvivalTree().fit(X, y)
+        paper_tree().fit(X, y)
 
 
 def test_what_did_not_converge_is_told(monkeypatch, whas500):
     X, y = whas500
     monkeypatch.setattr("dipolar.node_svm.interior_point.MAX_NEWTON_STEPS", 3)
     with pytest.warns(ConvergenceWarning, match=r"In \d+ of \d+ nodes the problem was not solved"):
-        tree = DipoleSurvivalTree(kernel="linear", standardize=True, max_depth=2).fit(X, y)
+        tree = paper_tree(kernel="linear", standardize=True, max_depth=2).fit(X, y)
     assert tree.n_unconverged_ > 0
 
 
@@ -244,7 +245,7 @@ def test_what_did_not_converge_is_told(monkeypatch, whas500):
 )
 def test_bad_parameters_are_named(parameters, message, whas500):
     with pytest.raises(ValueError, match=message):
-        DipoleSurvivalTree(**parameters).fit(*whas500)
+        paper_tree(**parameters).fit(*whas500)
 
 
 @st.composite
@@ -291,7 +292,7 @@ def ugly_data(draw):
 )
 def test_a_valid_tree_whatever_comes(data, kernel, scope, threshold, rule, init, kappa, standardize):
     X, y = data
-    tree = DipoleSurvivalTree(
+    tree = paper_tree(
         kernel=kernel,
         kappa=kappa,
         dipole_scope=scope,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dipolar.dipoles import Cutoffs, DipoleRule, Dipoles, find_cutoffs, score_levels
+from dipolar.node_svm.dipoles import Cutoffs, DipoleRule, Dipoles, find_cutoffs, score_levels
 from dipolar.survival import Survival
 from tests.reference import dipoles as reference
 

@@ -3,13 +3,13 @@
 import doctest
 from pathlib import Path
 
-import pytest
-
 import dipolar.forests
-import dipolar.model_selection
-import dipolar.survival
 import dipolar.svm
 import dipolar.trees
+import pytest
+
+import dipolar.model_selection
+import dipolar.survival
 
 DOCS = Path(__file__).parent.parent / "docs"
 

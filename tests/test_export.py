@@ -15,28 +15,27 @@ from lifelines import KaplanMeierFitter
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from dipolar import DipoleSurvivalForest, DipoleSurvivalTree, LogRankSurvivalTree, survival_outcome
+from dipolar import LogRankSurvivalTree, survival_outcome
 from dipolar.curves import life_table
 from dipolar.datasets import load_whas500
 from dipolar.tree.confidence import confidence_limits
 from dipolar.tree.export import export_dot, export_text, to_dict
 from dipolar.tree.rules import shorten, shorten_names, threshold_texts
+from tests.models import forest_of, paper_tree
 
 STRANGE = ["<script>alert(1)</script>", 'a "quoted" \\name', "two\nlines\tand tabs", "x" * 80, "🫀 💊"]
 WIDTHS = (8, 12, 20, 33, 60, 120)
 
 TREES = {
     "axis": lambda: LogRankSurvivalTree(max_leaf_nodes=7),
-    "linear": lambda: DipoleSurvivalTree(kernel="linear", kappa=0.1, standardize=True, max_depth=2),
-    "linear, raw": lambda: DipoleSurvivalTree(kernel="linear", kappa=1e-4, max_depth=2),
-    "quadratic": lambda: DipoleSurvivalTree(kernel="quadratic", kappa=0.1, standardize=True, max_depth=2),
-    "cubic": lambda: DipoleSurvivalTree(kernel="polynomial", degree=3, kappa=0.01, standardize=True, max_depth=1),
-    "rbf": lambda: DipoleSurvivalTree(kernel="rbf", kappa=0.1, standardize=True, max_depth=2, max_rank=40),
-    "laplacian": lambda: DipoleSurvivalTree(kernel="laplacian", kappa=0.1, standardize=True, max_depth=1, max_rank=40),
-    "sigmoid": lambda: DipoleSurvivalTree(kernel="sigmoid", kappa=0.1, standardize=True, max_depth=1, max_rank=40),
-    "threshold": lambda: DipoleSurvivalTree(
-        kernel="rbf", threshold="logrank", standardize=True, max_depth=1, max_rank=40
-    ),
+    "linear": lambda: paper_tree(kernel="linear", kappa=0.1, standardize=True, max_depth=2),
+    "linear, raw": lambda: paper_tree(kernel="linear", kappa=1e-4, max_depth=2),
+    "quadratic": lambda: paper_tree(kernel="quadratic", kappa=0.1, standardize=True, max_depth=2),
+    "cubic": lambda: paper_tree(kernel="polynomial", degree=3, kappa=0.01, standardize=True, max_depth=1),
+    "rbf": lambda: paper_tree(kernel="rbf", kappa=0.1, standardize=True, max_depth=2, max_rank=40),
+    "laplacian": lambda: paper_tree(kernel="laplacian", kappa=0.1, standardize=True, max_depth=1, max_rank=40),
+    "sigmoid": lambda: paper_tree(kernel="sigmoid", kappa=0.1, standardize=True, max_depth=1, max_rank=40),
+    "threshold": lambda: paper_tree(kernel="rbf", cut="logrank", standardize=True, max_depth=1, max_rank=40),
     "member, linear": lambda: Member("linear"),
     "member, quadratic": lambda: Member("quadratic"),
     "member, rbf": lambda: Member("rbf"),
@@ -51,7 +50,7 @@ class Member:
         self.kernel = kernel
 
     def fit(self, X, y):
-        forest = DipoleSurvivalForest(2, kernel=self.kernel, max_features=3, min_logrank=0, random_state=0).fit(X, y)
+        forest = forest_of(2, kernel=self.kernel, max_features=3, min_logrank=0, random_state=0).fit(X, y)
         return forest.tree(1)
 
 
@@ -123,7 +122,7 @@ def test_terms_of_polynomials_in_support_rows(data):
     """With more monomials than rows the surface is kept in rows; its terms are the same function."""
     X, y = data
     X = np.random.default_rng(0).normal(5.0, 2.0, size=(60, 12))
-    tree = DipoleSurvivalTree(kernel="quadratic", standardize=True, max_depth=1).fit(X, y[:60])
+    tree = paper_tree(kernel="quadratic", standardize=True, max_depth=1).fit(X, y[:60])
     splits = tree.tree_.splits
     assert len(splits.surface(0).rows)
     total = sum(weight * np.prod(X[:, list(columns)], axis=1) for columns, weight in splits.terms(0).items())
@@ -146,7 +145,7 @@ def test_the_printed_sum_sends_rows_the_same_way(trees, data):
 
 def test_a_sum_of_one_term_is_a_cut(data):
     X, y = data
-    tree = DipoleSurvivalTree(kernel="linear", standardize=True, max_depth=1).fit(X[["hr"]], y)
+    tree = paper_tree(kernel="linear", standardize=True, max_depth=1).fit(X[["hr"]], y)
     rule = tree.tree_.splits.rule(0, ["hr"])
     name, sign, bound = rule.split()
     assert name == "hr"
@@ -436,7 +435,7 @@ def test_without_rows_no_row_of_the_data_is_left(trees):
 
 
 def test_a_callable_kernel_is_named_and_no_more(data):
-    tree = DipoleSurvivalTree(kernel=lambda A, B: A @ B.T, standardize=True, max_depth=1, max_rank=5).fit(*data)
+    tree = paper_tree(kernel=lambda A, B: A @ B.T, standardize=True, max_depth=1, max_rank=5).fit(*data)
     plain = to_dict(tree)
     assert plain["kernel"] == {"name": "CallableKernel", "parameters": {}}
     json.dumps(plain, allow_nan=False)

@@ -8,14 +8,13 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from dipolar import (
-    DipoleSurvivalForest,
-    DipoleSurvivalTree,
-    DipoleSurvivalTreeCV,
     DipoleSVM,
     LogRankSurvivalForest,
     LogRankSurvivalTree,
+    SurvivalTreeCV,
     survival_outcome,
 )
+from tests.models import forest_of, paper_svm, paper_tree
 
 N = 40
 RNG = np.random.default_rng(0)
@@ -24,16 +23,16 @@ TIME = np.minimum(RNG.exponential(np.exp(X[:, 0])), 5.0)
 EVENT = RNG.random(N) < 0.8
 
 SVMS = {
-    f"svm, {kernel}{', scaled' * standardize}": DipoleSVM(kernel=kernel, standardize=standardize)
+    f"svm, {kernel}{', scaled' * standardize}": paper_svm(kernel=kernel, standardize=standardize)
     for kernel in ("linear", "quadratic", "rbf", "laplacian", "sigmoid")
     for standardize in (False, True)
 }
 DIPOLE_MODELS = SVMS | {
-    "linear tree": DipoleSurvivalTree(kernel="linear", max_depth=2),
-    "gaussian tree": DipoleSurvivalTree(max_depth=2, pruning="bootstrap", n_bootstraps=2, random_state=0),
-    "linear forest": DipoleSurvivalForest(2, random_state=0, min_logrank=1),
-    "mixed forest": DipoleSurvivalForest(3, kernel=("quadratic", "rbf"), random_state=0, min_logrank=1),
-    "tuned": DipoleSurvivalTreeCV(eta=(0.0,), cv=2, random_state=0),
+    "linear tree": paper_tree(kernel="linear", max_depth=2),
+    "gaussian tree": paper_tree(max_depth=2, pruning="bootstrap", n_bootstraps=2, random_state=0),
+    "linear forest": forest_of(2, random_state=0, min_logrank=1),
+    "mixed forest": forest_of(3, kernel=("quadratic", "rbf"), random_state=0, min_logrank=1),
+    "tuned": SurvivalTreeCV(eta=(0.0,), cv=2, random_state=0),
 }
 MODELS = DIPOLE_MODELS | {
     "log-rank tree": LogRankSurvivalTree(),
@@ -78,7 +77,7 @@ def require_sense(fitted, X):
     assert np.isfinite(fitted.predict(X)).all()
     assert np.isfinite(fitted.predict_cumulative_hazard_function(X, return_array=True)).all()
     assert not np.isnan(fitted.predict_median(X)).any()
-    if not isinstance(fitted, DipoleSurvivalTreeCV):
+    if not isinstance(fitted, SurvivalTreeCV):
         assert np.isfinite(fitted.predict_rmst(X)).all()
 
 
@@ -149,15 +148,15 @@ def test_any_price_is_refused_by_name_or_leads_to_numbers(name, parameter, allow
 def test_what_once_ended_the_process():
     """NaN in compiled code once walked out of its arrays."""
     with pytest.raises(ValueError, match=r"^X holds values beyond 1e\+75"):
-        fit(DipoleSVM(), X * 1e250)
+        fit(paper_svm(), X * 1e250)
     with pytest.raises(ValueError, match=r"^X holds values beyond 1e\+75"):
-        fit(DipoleSVM(kernel="quadratic"), X * 1e155)
+        fit(paper_svm(kernel="quadratic"), X * 1e155)
     with pytest.raises(ValueError, match=r"^mixed_weight must be"):
-        fit(DipoleSVM(mixed_weight=1e308))
+        fit(paper_svm(mixed_weight=1e308))
     for standardize in (False, True):
         for scale in (1e60, 1e74):
             try:
-                require_sense(fit(DipoleSVM(kernel="quadratic", standardize=standardize), X * scale), X * scale)
+                require_sense(fit(paper_svm(kernel="quadratic", standardize=standardize), X * scale), X * scale)
             except ValueError as error:
                 assert not standardize and str(error).startswith("kernel ")
 
@@ -176,7 +175,7 @@ def test_units_of_covariates_and_times_do_not_matter(name):
 def test_scores_of_gaussian_surfaces_on_large_covariates():
     """At the edge of what is allowed they are those of the same rows in other units."""
     ours, theirs = (
-        fit(DipoleSVM(standardize=True), X * scale).decision_function(X * scale) for scale in (1.0, 2.0**240)
+        fit(paper_svm(standardize=True), X * scale).decision_function(X * scale) for scale in (1.0, 2.0**240)
     )
     np.testing.assert_allclose(theirs, ours, rtol=1e-6)
 
@@ -184,7 +183,7 @@ def test_scores_of_gaussian_surfaces_on_large_covariates():
 def test_large_weights_are_counts():
     """A thousand million rows in the place of each give the tree of one in the place of each, grown without limits."""
     trees = [
-        fit(DipoleSurvivalTree(kernel="linear", max_depth=1, min_samples_split=2), weight=np.full(N, weight))
+        fit(paper_tree(kernel="linear", max_depth=1, min_samples_split=2), weight=np.full(N, weight))
         for weight in (1.0, 1e9)
     ]
     small, large = (tree.apply(X) for tree in trees)

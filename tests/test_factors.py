@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sklearn.metrics.pairwise import rbf_kernel
 
 from dipolar import factors
-from dipolar.factors import Surface, factorise
 from dipolar.kernels import GaussianKernel, LinearKernel, PolynomialKernel, make_kernel
+from dipolar.node_svm.factors import Surface, factorise
 
 RNG = np.random.default_rng(0)
 KERNELS = ("linear", "quadratic", "polynomial", "rbf", "laplacian")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dipolar import DipoleSurvivalForest, LogRankSurvivalForest, survival_outcome
+from dipolar import LogRankSurvivalForest, survival_outcome
 from dipolar._core.ensemble import add_steps, sum_up
 from dipolar.curves import life_table
 from dipolar.forest.drawing import tree_generator
@@ -11,6 +11,7 @@ from dipolar.metrics import concordance_index, integrated_brier_score
 from dipolar.resampling import draw_with_replacement
 from dipolar.rows import arrange_rows
 from dipolar.survival import check_outcome
+from tests.models import forest_of
 
 
 def generated(n=120, p=4, seed=0):
@@ -22,8 +23,8 @@ def generated(n=120, p=4, seed=0):
 
 FORESTS = {
     "logrank": LogRankSurvivalForest(n_estimators=7, min_samples_leaf=4, random_state=0),
-    "dipole": DipoleSurvivalForest(n_estimators=7, min_samples_leaf=6, min_samples_split=12, random_state=0),
-    "kernels": DipoleSurvivalForest(n_estimators=4, kernel=("linear", "quadratic", "rbf"), random_state=1),
+    "dipole": forest_of(n_estimators=7, min_samples_leaf=6, min_samples_split=12, random_state=0),
+    "kernels": forest_of(n_estimators=4, kernel=("linear", "quadratic", "rbf"), random_state=1),
 }
 
 
@@ -198,7 +199,7 @@ def test_importance_is_the_loss_of_forests_that_are_told_wrongly(fitted, kind):
 def test_negation_flips_the_coefficient_of_oblique_splits():
     X, y = generated()
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    forest = DipoleSurvivalForest(n_estimators=1, random_state=0).fit(X, y)
+    forest = forest_of(n_estimators=1, random_state=0).fit(X, y)
     result = forest.importance(X, y, kind="negate")
     out = next(unseen(forest, X, y, np.ones(len(X))))
     base = concordance_index(y[out], forest.predict(X[out]))
@@ -213,7 +214,7 @@ def test_negation_flips_the_coefficient_of_oblique_splits():
 @pytest.mark.parametrize("scoring", ["concordance", "brier"])
 def test_covariates_that_matter_come_first(scoring):
     X, y = generated(300)
-    for forest in (LogRankSurvivalForest(n_estimators=30), DipoleSurvivalForest(n_estimators=30)):
+    for forest in (LogRankSurvivalForest(n_estimators=30), forest_of(n_estimators=30)):
         forest.set_params(random_state=0, n_jobs=2).fit(X, y)
         permuted = forest.importance(X, y, scoring=scoring, random_state=0)
         assert np.argmax(permuted.importances_mean) == 0

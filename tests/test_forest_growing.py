@@ -2,22 +2,21 @@
 
 import numpy as np
 import pytest
+from dipolar.forest.surface_finder import SurfaceRecipe
+from dipolar.tree.logrank_splitter import LogRankSplitter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dipolar._core.logrank import FAMILIES
 from dipolar._core.surfaces import GAUSSIAN, LINEAR, QUADRATIC, surface_score
-from dipolar.dipoles import DipoleRule, Dipoles
-from dipolar.forest.axis_finder import AxisRecipe
 from dipolar.forest.drawing import draw_orders
-from dipolar.forest.growing import grow_by_levels
-from dipolar.forest.surface_finder import SurfaceRecipe
+from dipolar.node_svm.dipoles import DipoleRule, Dipoles
 from dipolar.node_svm.problem import NodeProblem
 from dipolar.node_svm.solvers import solve
 from dipolar.survival import Survival
-from dipolar.tree.growing import grow_tree
-from dipolar.tree.logrank_splitter import LogRankSplitter
-from dipolar.tree.splitter import GrowthLimits, split_logrank
+from dipolar.tree.axis_finder import AxisRecipe
+from dipolar.tree.growing import grow_by_levels, grow_tree
+from dipolar.tree.limits import GrowthLimits, split_logrank
 from tests.test_logrank import samples
 
 pytestmark = pytest.mark.compiled

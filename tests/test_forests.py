@@ -19,10 +19,11 @@ from dipolar.datasets import load_whas500
 from dipolar.metrics import concordance_index, get_scorer, scorers
 from dipolar.plotting import plot_tree
 from dipolar.tree.export import export_text
+from tests.models import forest_of
 from tests.test_forest_ensemble import generated
 
 SMALL = {"n_estimators": 6, "min_samples_leaf": 5, "min_samples_split": 10, "random_state": 0}
-BOTH = [LogRankSurvivalForest(**SMALL), DipoleSurvivalForest(**SMALL)]
+BOTH = [LogRankSurvivalForest(**SMALL), forest_of(**SMALL)]
 ids = lambda forest: type(forest).__name__  # noqa: E731
 
 
@@ -30,8 +31,8 @@ ids = lambda forest: type(forest).__name__  # noqa: E731
     [
         LogRankSurvivalForest(n_estimators=5, min_samples_leaf=3, min_samples_split=6, min_logrank=0.0),
         LogRankSurvivalForest(n_estimators=3, criterion="exponential", max_leaf_nodes=4, max_features=None),
-        DipoleSurvivalForest(n_estimators=5, min_samples_leaf=3, min_samples_split=6, min_logrank=0.0),
-        DipoleSurvivalForest(n_estimators=3, kernel=("linear", "quadratic", "rbf"), threshold="svm", max_samples=0.7),
+        forest_of(n_estimators=5, min_samples_leaf=3, min_samples_split=6, min_logrank=0.0),
+        forest_of(n_estimators=3, kernel=("linear", "quadratic", "rbf"), cut="svm", max_samples=0.7),
     ]
 )
 def test_scikit_learn_accepts_it(estimator, check):
@@ -149,7 +150,7 @@ def test_missing_values_are_learnt_by_cuts_and_refused_by_surfaces():
     assert np.isfinite(forest.predict(X)).all()
     assert np.isfinite(forest.importance(X, y, kind="negate").importances).all()
     with pytest.raises(ValueError, match="X contains NaN: column 0"):
-        DipoleSurvivalForest(**SMALL).fit(X, y)
+        forest_of(**SMALL).fit(X, y)
 
 
 # Files.
@@ -161,8 +162,8 @@ def named(request):
     frame = pd.DataFrame(X, columns=["age", "bmi", "höhe", "x"])
     forest = {
         "logrank": LogRankSurvivalForest(**SMALL, time_grid=[1.0, 5.0, 20.0]),
-        "dipole": DipoleSurvivalForest(**SMALL),
-        "kernels": DipoleSurvivalForest(**SMALL, kernel=("linear", "quadratic", "rbf")),
+        "dipole": forest_of(**SMALL),
+        "kernels": forest_of(**SMALL, kernel=("linear", "quadratic", "rbf")),
     }[request.param]
     return forest.fit(frame, y), frame, y
 
@@ -203,7 +204,7 @@ def test_files_of_other_models_and_damaged_ones_are_refused(named, tmp_path):
 def test_arrays_that_form_no_forest_are_refused(name, tmp_path):
     X, y = generated()
     path = tmp_path / "forest"
-    DipoleSurvivalForest(**SMALL).fit(X, y).save(path)
+    forest_of(**SMALL).fit(X, y).save(path)
     with zipfile.ZipFile(path) as archive:
         entries = {entry: archive.read(entry) for entry in archive.namelist()}
     with zipfile.ZipFile(path) as archive, archive.open(f"arrays/{name}.npy") as stream:
@@ -255,7 +256,7 @@ def test_a_tree_of_the_forest_can_be_looked_at(named):
 @pytest.mark.parametrize("kernel", ["linear", "quadratic", "rbf", ("linear", "rbf")])
 def test_a_tree_of_the_forest_is_that_member_and_says_its_kernel(whas500, kernel, tmp_path):
     X, y = whas500
-    forest = DipoleSurvivalForest(n_estimators=3, kernel=kernel, random_state=0).fit(X, y)
+    forest = forest_of(n_estimators=3, kernel=kernel, random_state=0).fit(X, y)
     alone = [forest.tree(number) for number in range(3)]
     np.testing.assert_allclose(np.mean([tree.predict(X) for tree in alone], axis=0), forest.predict(X))
     for number, tree in enumerate(alone):
@@ -272,7 +273,7 @@ def test_a_tree_of_the_forest_is_that_member_and_says_its_kernel(whas500, kernel
 
 def test_the_summary_tree_agrees_with_the_forest_and_shows_the_outcomes(whas500):
     X, y = whas500
-    forest = DipoleSurvivalForest(n_estimators=40, random_state=0).fit(X, y)
+    forest = forest_of(n_estimators=40, random_state=0).fit(X, y)
     limits = {"criterion": "exponential", "min_samples_leaf": 10}
     trees = [LogRankSurvivalTree(max_leaf_nodes=leaves, **limits) for leaves in (2, 6)]
     summary = forest.summary_tree(X, y, trees=trees, random_state=0)
@@ -302,7 +303,7 @@ def test_the_summary_tree_follows_the_forest_more_closely_than_a_tree_of_the_out
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(250, 10))
         y = rng.exponential(np.exp(-0.4 * X[:, 0] - 0.4 * X[:, 1]))
-        forest = DipoleSurvivalForest(n_estimators=40, random_state=0).fit(X, y)
+        forest = forest_of(n_estimators=40, random_state=0).fit(X, y)
         summary = forest.summary_tree(X, y, trees=[tree], random_state=0)
         fresh = rng.normal(size=(500, 10))
         curves = forest.predict_survival_function(fresh, return_array=True)
@@ -364,7 +365,7 @@ def test_bad_parameters_are_named(forest, settings, message):
 def test_bad_parameters_of_surfaces_are_named(settings, message):
     X, y = generated()
     with pytest.raises(ValueError, match=message):
-        DipoleSurvivalForest(**SMALL).set_params(**settings).fit(X, y)
+        forest_of(**SMALL).set_params(**settings).fit(X, y)
 
 
 @pytest.mark.parametrize("forest", BOTH, ids=ids)

@@ -13,6 +13,7 @@ from fuzz.faults import Fault, fault_of, require
 from fuzz.journal import Journal
 from fuzz.pool import run_cases
 from fuzz.summary import write_summary
+from tests.models import paper_svm
 
 CASES = 12  # of each target
 
@@ -57,11 +58,10 @@ def fault_kind(act):
 
 
 def test_what_is_a_fault():
-    from dipolar import DipoleSVM
 
     X, time_ = np.zeros((4, 1)), np.arange(4.0)
-    assert fault_kind(lambda: DipoleSVM(kappa=-1).fit(X, time_)) is None
-    assert fault_kind(lambda: DipoleSVM(tol=-1).fit(X, time_)) == "unnamed argument"
+    assert fault_kind(lambda: paper_svm(kappa=-1).fit(X, time_)) is None
+    assert fault_kind(lambda: paper_svm(tol=-1).fit(X, time_)) == "unnamed argument"
     assert fault_kind(lambda: require(False, "kappa")) == "wrong answer"
     assert fault_kind(lambda: np.zeros(2) @ np.zeros(3)) == "traceback"  # NumPy's, with no frame of its own
     assert fault_kind(lambda: {}["kappa"]) == "traceback"

@@ -4,15 +4,15 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from dipolar.tree.logrank_splitter import LogRankSplitter
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dipolar.survival import Survival
 from dipolar.tree.growing import grow_tree
-from dipolar.tree.logrank_splitter import LogRankSplitter
+from dipolar.tree.limits import GrowthLimits, Split, Splitter, split_logrank
 from dipolar.tree.pruning import pruning_path, split_statistics
 from dipolar.tree.splits import AxisCuts, Splits
-from dipolar.tree.splitter import GrowthLimits, Split, Splitter, split_logrank
 
 
 def sample(n=300, p=3, seed=0):

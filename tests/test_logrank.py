@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from dipolar.tree.logrank_splitter import LogRankSplitter, best_threshold
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dipolar._core.logrank import FAMILIES, two_sample_logrank
 from dipolar.survival import Survival
-from dipolar.tree.logrank_splitter import LogRankSplitter, best_threshold
-from dipolar.tree.splitter import GrowthLimits, NodeRows, split_logrank
+from dipolar.tree.limits import GrowthLimits, NodeRows, split_logrank
 from tests.reference import logrank as reference
 
 pytestmark = pytest.mark.compiled

@@ -5,12 +5,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dipolar import survival_outcome
+from dipolar import LogRankSurvivalTree, survival_outcome
 from dipolar.curves import kaplan_meier
 from dipolar.datasets import load_whas500
 from dipolar.metrics import TruncationWarning, brier_score, integrated_brier_score, time_grid
 from dipolar.metrics import predictions as predictions_module
-from dipolar.trees import LogRankSurvivalTree
 from tests.reference import metrics as reference
 from tests.test_metrics_concordance import tied_rows
 

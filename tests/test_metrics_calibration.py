@@ -6,11 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
-from dipolar import survival_outcome
+from dipolar import LogRankSurvivalTree, survival_outcome
 from dipolar.curves import kaplan_meier
 from dipolar.datasets import load_whas500
 from dipolar.metrics import calibration_curve, d_calibration
-from dipolar.trees import LogRankSurvivalTree
 from tests.reference import metrics as reference
 
 

@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from dipolar import survival_outcome
+from dipolar import LogRankSurvivalTree, survival_outcome
 from dipolar.datasets import load_whas500
 from dipolar.metrics import (
     SCORER_NAMES,
@@ -22,7 +22,6 @@ from dipolar.metrics import (
     integrated_brier_score,
     scorers,
 )
-from dipolar.trees import LogRankSurvivalTree
 
 TIMES = np.array([180.0, 365.0, 730.0, 1095.0, 1500.0])
 

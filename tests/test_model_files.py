@@ -10,14 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from dipolar.tree.persistence import add_note, read_note
 
 import dipolar
 from dipolar import DipoleSurvivalTree, LogRankSurvivalTree, ModelFileError
 from dipolar.records import rules_of
 from dipolar.tree import persistence
-from dipolar.tree.drawn_surfaces import DrawnSurfaces
-from dipolar.tree.persistence import add_note, read_note
-from dipolar.tree.surfaces import Surfaces
+from dipolar.tree.surfaces import DrawnSurfaces, Surfaces
+from tests.models import paper_tree
 from tests.mutants import (
     FITTED,
     Contents,
@@ -212,7 +212,11 @@ def test_a_surface_without_a_slope_is_refused(subjects, path):
         ("quadratic", {"kernel": "PolynomialKernel", "parameters": {"degree": 300, "coef0": 1.0}}, "degree must be"),
         ("polynomial", {"kernel": "PolynomialKernel", "parameters": {"degree": 300, "coef0": 1.0}}, "degree must be"),
         ("polynomial", {"kernel": "PolynomialKernel", "parameters": {"degree": 3.5, "coef0": 1.0}}, "degree must be"),
-        ("polynomial", {"kernel": "PolynomialKernel", "parameters": {"degree": 20, "coef0": 1e30}}, "to the power of 20"),
+        (
+            "polynomial",
+            {"kernel": "PolynomialKernel", "parameters": {"degree": 20, "coef0": 1e30}},
+            "to the power of 20",
+        ),
         ("polynomial", {"kernel": "PolynomialKernel", "parameters": {"degree": 3, "coef0": -1.0}}, "coef0 must be"),
         ("quadratic", {"kernel": "PolynomialKernel", "parameters": {"degree": 3, "coef0": 1.0}}, "the coefficients"),
         ("rbf", {"kernel": "GaussianKernel", "parameters": {"sigma2": 0.0}}, "sigma2 must be"),
@@ -393,7 +397,7 @@ def test_what_compresses_too_well_is_written_plain_and_comes_back(path):
     X = np.zeros((120, 700))
     X[np.arange(120), rng.integers(700, size=120)] = 1.0
     X[:, 0] = rng.normal(size=120)
-    model = DipoleSurvivalTree(max_depth=1, random_state=0).fit(X, rng.exponential(size=120))
+    model = paper_tree(max_depth=1, random_state=0).fit(X, rng.exponential(size=120))
     model.save(path)
     loaded = DipoleSurvivalTree.load(path)
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))

@@ -2,20 +2,21 @@
 
 import numpy as np
 import pytest
+from dipolar.tree.dipole_splitter import RootMemory
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import GridSearchCV, KFold, RandomizedSearchCV, StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dipolar import DipoleSurvivalTree, DipoleSurvivalTreeCV, survival_outcome
+from dipolar import SurvivalTreeCV, survival_outcome
 from dipolar.datasets import load_remission, load_whas500
 from dipolar.metrics import get_scorer
-from dipolar.tree.dipole_splitter import RootMemory
+from tests.models import paper_tree
 
-TREE = DipoleSurvivalTree(standardize=True, min_samples_leaf=5, pruning="fixed", max_rank=20)
+TREE = paper_tree(standardize=True, min_samples_leaf=5, pruning="fixed", max_rank=20)
 
 
-@parametrize_with_checks([DipoleSurvivalTreeCV(kernel="linear", eta=[-2.0, 1.0], cv=2)])
+@parametrize_with_checks([SurvivalTreeCV(kernel="linear", eta=[-2.0, 1.0], cv=2)])
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
 
@@ -27,7 +28,7 @@ def whas500():
 
 @pytest.fixture(scope="module")
 def tuned(whas500):
-    search = DipoleSurvivalTreeCV(
+    search = SurvivalTreeCV(
         kernel=("linear", "rbf"),
         eta=[-6, -3, 0],
         max_depth=[1, 3],
@@ -98,20 +99,20 @@ def test_one_standard_error_takes_the_smallest_tree_that_is_nearly_as_good(whas5
 
 def test_equal_scores_give_the_smallest_kappa(whas500):
     """With kappa this small every tree is a single leaf and scores 0.5."""
-    tied = DipoleSurvivalTreeCV(kernel="linear", eta=[-30, -28, -29], cv=3, random_state=0).fit(*whas500)
+    tied = SurvivalTreeCV(kernel="linear", eta=[-30, -28, -29], cv=3, random_state=0).fit(*whas500)
     assert (tied.cv_results_["mean_test_concordance"] == 0.5).all()
     assert tied.best_kappa_ == pytest.approx(np.exp(-30))
     assert tied.n_leaves_ == 1
 
 
 def test_one_leaf_trees_score_one_half_by_the_paper_s_concordance(whas500):
-    tied = DipoleSurvivalTreeCV(kernel="linear", eta=[-30], cv=3, scoring="concordance_paper").fit(*whas500)
+    tied = SurvivalTreeCV(kernel="linear", eta=[-30], cv=3, scoring="concordance_paper").fit(*whas500)
     assert tied.best_score_ == 0.5
 
 
 def test_further_parameters_are_tuned(whas500):
     grid = {"min_samples_leaf": [5, 60], "threshold": ["svm", "logrank"]}
-    search = DipoleSurvivalTreeCV(kernel="linear", eta=[-3], max_depth=None, param_grid=grid, cv=2, random_state=0).fit(
+    search = SurvivalTreeCV(kernel="linear", eta=[-3], max_depth=None, param_grid=grid, cv=2, random_state=0).fit(
         *whas500
     )
     assert len(search.cv_results_) == 4
@@ -141,13 +142,13 @@ def test_test_times_beyond_the_training_times():
     X, y = load_remission(return_X_y=True)
     order = np.argsort(y["time"], kind="stable")
     early, late = np.array_split(order, 2)
-    search = DipoleSurvivalTreeCV(kernel="linear", eta=[-2, 2], cv=[(early, late)]).fit(X, y)
+    search = SurvivalTreeCV(kernel="linear", eta=[-2, 2], cv=[(early, late)]).fit(X, y)
     assert np.isfinite(search.best_score_)
     with (
         pytest.warns(FitFailedWarning, match="'neg_ibs' is not defined on a test fold"),
         pytest.raises(ValueError, match="No candidate could be scored by 'neg_ibs' on every fold"),
     ):
-        DipoleSurvivalTreeCV(kernel="linear", eta=[-2], cv=[(early, late)], scoring="neg_ibs").fit(X, y)
+        SurvivalTreeCV(kernel="linear", eta=[-2], cv=[(early, late)], scoring="neg_ibs").fit(X, y)
 
 
 def test_a_fold_without_events():
@@ -160,15 +161,15 @@ def test_a_fold_without_events():
             ValueError, match=r"No candidate could be scored by 'concordance' on every fold\. Use fewer folds"
         ),
     ):
-        DipoleSurvivalTreeCV(kernel="linear", eta=[0], cv=KFold(3)).fit(X, y)
+        SurvivalTreeCV(kernel="linear", eta=[0], cv=KFold(3)).fit(X, y)
     # Folds of equal shares of events, the default, have no such fold.
-    assert np.isfinite(DipoleSurvivalTreeCV(kernel="linear", eta=[0], cv=3).fit(X, y).best_score_)
+    assert np.isfinite(SurvivalTreeCV(kernel="linear", eta=[0], cv=3).fit(X, y).best_score_)
 
 
 def test_depths_grow_with_the_number_of_rows(whas500):
     X, y = whas500
     for rows, copies, deepest in ((16, 1, 2), (16, 4, 3), (64, 1, 3), (len(X), 1, 4)):
-        search = DipoleSurvivalTreeCV(eta=[-4], cv=2, random_state=0)
+        search = SurvivalTreeCV(eta=[-4], cv=2, random_state=0)
         search.fit(X[:rows], y[:rows], np.full(rows, float(copies)))
         assert sorted(set(search.cv_results_["max_depth"])) == list(range(1, deepest + 1))
 
@@ -189,14 +190,14 @@ def test_depths_grow_with_the_number_of_rows(whas500):
 )
 def test_bad_parameters_are_named(parameters, message, whas500):
     with pytest.raises(ValueError, match=message):
-        DipoleSurvivalTreeCV(**parameters).fit(*whas500)
+        SurvivalTreeCV(**parameters).fit(*whas500)
 
 
 def test_memory_forgets_other_rows(whas500):
     X, y = whas500
     memory = RootMemory()
-    half = DipoleSurvivalTree(kernel="rbf", max_depth=2, max_rank=20).remember(memory).fit(X[:200], y[:200])
-    full = DipoleSurvivalTree(kernel="rbf", max_depth=2, max_rank=20).remember(memory).fit(X, y)
+    half = paper_tree(kernel="rbf", max_depth=2, max_rank=20).remember(memory).fit(X[:200], y[:200])
+    full = paper_tree(kernel="rbf", max_depth=2, max_rank=20).remember(memory).fit(X, y)
     for tree, rows in ((half, slice(0, 200)), (full, slice(None))):
         fresh = clone(tree).fit(X[rows], y[rows])
         np.testing.assert_array_equal(tree.predict(X), fresh.predict(X))
@@ -205,7 +206,7 @@ def test_memory_forgets_other_rows(whas500):
 @pytest.mark.parametrize("pruning", [None, "fixed"])
 def test_cut_back_is_a_shallower_fit(pruning, whas500):
     X, y = whas500
-    tree = DipoleSurvivalTree(kernel="linear", standardize=True, dipole_scope="node", pruning=pruning)
+    tree = paper_tree(kernel="linear", standardize=True, dipole_scope="node", pruning=pruning)
     deep = clone(tree).set_params(max_depth=5).fit(X, y)
     for depth in (1, 2, 3):
         shallow = clone(tree).set_params(max_depth=depth).fit(X, y)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from dipolar.node_svm.reorientation import SplitStatus, SvmSettings, best_optimum, settle
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,7 +10,6 @@ from dipolar._core import interior_point as core
 from dipolar._core.certificate import middle_intercept
 from dipolar.node_svm import interior_point
 from dipolar.node_svm.problem import NodeProblem, SolverStatus, least_value, node_criterion
-from dipolar.node_svm.reorientation import SplitStatus, SvmSettings, best_optimum, settle
 from dipolar.node_svm.solvers import solve
 from tests.reference.node_problem import KERNELS, make_problem, solve_with_clarabel
 

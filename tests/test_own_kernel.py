@@ -10,6 +10,7 @@ from dipolar import DipoleSurvivalTree, survival_outcome
 from dipolar.kernels import KERNELS, Kernel, register_kernel
 from dipolar.report import render_report
 from dipolar.tree.export import export_text, to_dict
+from tests.models import paper_tree
 from tests.rational_quadratic import RationalQuadraticKernel
 
 
@@ -23,7 +24,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def tree(data):
-    return DipoleSurvivalTree(kernel=RationalQuadraticKernel(1.5, 2.0), max_depth=2, standardize=True).fit(*data)
+    return paper_tree(kernel=RationalQuadraticKernel(1.5, 2.0), max_depth=2, standardize=True).fit(*data)
 
 
 def test_a_tree_grows_and_its_rules_name_the_kernel(tree):
@@ -61,7 +62,7 @@ class SilentKernel(Kernel):
 
 
 def test_a_kernel_that_says_nothing_about_itself_still_grows_a_tree(data, tmp_path):
-    tree = DipoleSurvivalTree(kernel=SilentKernel(), max_depth=1).fit(*data)
+    tree = paper_tree(kernel=SilentKernel(), max_depth=1).fit(*data)
     assert export_text(tree).startswith("kernel score of x")
     with pytest.raises(ValueError, match="registered kernels"):
         tree.save(tmp_path / "model")

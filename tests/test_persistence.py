@@ -9,8 +9,8 @@ import zipfile
 import numpy as np
 import pytest
 
+from dipolar import LogRankSurvivalTree
 from dipolar.tree import persistence
-from dipolar.trees import LogRankSurvivalTree
 from tests.test_growing import sample
 
 

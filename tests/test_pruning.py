@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+from dipolar.tree.logrank_splitter import LogRankSplitter
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +13,7 @@ from dipolar.curves import tabulate
 from dipolar.resampling import draw_with_replacement
 from dipolar.survival import Survival
 from dipolar.tree.growing import grow_tree
-from dipolar.tree.logrank_splitter import LogRankSplitter
+from dipolar.tree.limits import GrowthLimits
 from dipolar.tree.pruning import (
     bootstrap_statistics,
     choose_member,
@@ -21,7 +22,6 @@ from dipolar.tree.pruning import (
 )
 from dipolar.tree.record import Tree
 from dipolar.tree.splits import AxisCuts
-from dipolar.tree.splitter import GrowthLimits
 from tests.reference.pruning import best_subtree
 from tests.test_growing import grow, sample
 

@@ -10,12 +10,13 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import dipolar
-from dipolar import DipoleSurvivalTree, LogRankSurvivalTree, survival_outcome
+from dipolar import LogRankSurvivalTree, survival_outcome
 from dipolar.datasets import load_whas500
 from dipolar.metrics import concordance_index, integrated_brier_score
 from dipolar.report import render_report, write_report
 from dipolar.report.page import report_data
 from dipolar.tree.export import to_dict
+from tests.models import paper_tree
 
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 
@@ -87,7 +88,7 @@ def test_the_tree_of_the_page_is_the_grown_tree(whas):
 def test_a_tree_that_is_not_pruned_is_embedded_in_its_plain_form(options, predict_form):
     X, y = random_rows()
     limits = {"max_depth": 3, "pruning": None}
-    tree = LogRankSurvivalTree(**limits) if options is None else DipoleSurvivalTree(**limits, **options)
+    tree = LogRankSurvivalTree(**limits) if options is None else paper_tree(**limits, **options)
     embedded = data_of(render_report(tree.fit(X, y), predict_form=predict_form))["tree"]
     assert embedded == to_dict(tree, rows=predict_form)
 
@@ -223,7 +224,7 @@ def test_no_covariate_of_a_row_is_in_the_page_unless_asked_for():
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
 def test_basis_rows_are_in_the_page_only_with_the_form(kernel):
     X, y = random_rows(120)
-    tree = DipoleSurvivalTree(kernel=kernel, max_depth=2).fit(X, y)
+    tree = paper_tree(kernel=kernel, max_depth=2).fit(X, y)
     basis = set(tree.grown_.splits.basis.ravel().tolist())
     assert basis and basis <= set(X.ravel().tolist())
     with_form, without = render_report(tree, X=X, y=y), render_report(tree, X=X, y=y, predict_form=False)
@@ -244,7 +245,7 @@ def test_basis_rows_are_in_the_page_only_with_the_form(kernel):
 )
 def test_sums_of_few_monomials_hold_no_rows(settings, shape):
     X, y = random_rows(*shape)
-    tree = DipoleSurvivalTree(max_depth=2, standardize=True, kappa=0.01, min_samples_leaf=5, **settings).fit(X, y)
+    tree = paper_tree(max_depth=2, standardize=True, kappa=0.01, min_samples_leaf=5, **settings).fit(X, y)
     splits, plain = tree.grown_.splits, data_of(render_report(tree))["tree"]
     assert tree.n_leaves_ > 1 and (len(splits.basis) > 0) == (shape[0] < 120)
     assert plain["basis"] == []
@@ -260,7 +261,7 @@ def test_sums_of_few_monomials_hold_no_rows(settings, shape):
 def test_equations_are_in_original_units():
     X, y = random_rows(150)
     X = X * [1.0, 20.0, 300.0] + [5.0, -7.0, 100.0]
-    tree = DipoleSurvivalTree(kernel="quadratic", kappa=0.1, standardize=True, max_depth=1).fit(X, y)
+    tree = paper_tree(kernel="quadratic", kappa=0.1, standardize=True, max_depth=1).fit(X, y)
     terms = report_data(tree, predict_form=False)["tree"]["nodes"][0]["split"]["terms"]
     scores = sum(term["coefficient"] * np.prod(X[:, term["columns"]], axis=1) for term in terms)
     np.testing.assert_allclose(scores, tree.decision_function(X, 0), rtol=1e-9, atol=1e-9)
@@ -268,7 +269,7 @@ def test_equations_are_in_original_units():
 
 def test_a_kernel_that_a_page_cannot_compute():
     X, y = random_rows(60)
-    tree = DipoleSurvivalTree(kernel=lambda A, B: A @ B.T, max_depth=2, standardize=True).fit(X, y)
+    tree = paper_tree(kernel=lambda A, B: A @ B.T, max_depth=2, standardize=True).fit(X, y)
     with pytest.raises(ValueError, match="predict_form=False"):
         render_report(tree)
     data = data_of(render_report(tree, predict_form=False))

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, chi2, hypergeom
 
-from dipolar import DipoleSurvivalForest, LogRankSurvivalForest, LogRankSurvivalTree, survival_outcome
+from dipolar import LogRankSurvivalForest, LogRankSurvivalTree, survival_outcome
 from dipolar.resampling import deal_out, draw_with_replacement, draw_without_replacement
+from tests.models import forest_of
 
 N_SAMPLES = 10_000
 
@@ -137,7 +138,7 @@ def generated(n):
     [
         LogRankSurvivalForest(2),
         LogRankSurvivalForest(2, bootstrap=False),
-        DipoleSurvivalForest(2),
+        forest_of(2),
         LogRankSurvivalTree(pruning="bootstrap", n_bootstraps=2),
         LogRankSurvivalTree(pruning="validation"),
     ],

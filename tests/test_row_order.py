@@ -10,44 +10,43 @@ from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 
 from dipolar import (
-    DipoleSurvivalForest,
-    DipoleSurvivalTree,
-    DipoleSurvivalTreeCV,
     DipoleSVM,
     LogRankSurvivalForest,
     LogRankSurvivalTree,
+    SurvivalTreeCV,
     survival_outcome,
 )
+from tests.models import forest_of, paper_svm, paper_tree
 
 SMALL = {"min_samples_split": 4, "min_samples_leaf": 1, "random_state": 0}
 CV = {"cv": 3, "random_state": 0}
 FOREST = SMALL | {"n_estimators": 3, "min_logrank": 0.5}
 
 MODELS = {
-    "svm": DipoleSVM(kernel="linear"),
-    "gaussian svm": DipoleSVM(init="quartile", standardize=True, random_state=0),
-    "scripts' svm": DipoleSVM(kernel="quadratic", cutoff_rule="scripts"),
+    "svm": paper_svm(kernel="linear"),
+    "gaussian svm": paper_svm(init="quartile", standardize=True, random_state=0),
+    "scripts' svm": paper_svm(kernel="quadratic", cutoff_rule="scripts"),
     "log-rank tree": LogRankSurvivalTree(**SMALL),
     "one covariate": LogRankSurvivalTree(max_features=1, **SMALL),
     "fixed": LogRankSurvivalTree(criterion="gehan", pruning="fixed", alpha=1.0, **SMALL),
     "bootstrap": LogRankSurvivalTree(max_features=1, pruning="bootstrap", n_bootstraps=3, alpha=1.0, **SMALL),
     "validation": LogRankSurvivalTree(max_features=2, pruning="validation", alpha=0.5, **SMALL),
     "exponential": LogRankSurvivalTree(criterion="exponential", max_leaf_nodes=4, **SMALL),
-    "dipole tree": DipoleSurvivalTree(kernel="linear", dipole_scope="node", max_depth=2, **SMALL),
-    "gaussian tree": DipoleSurvivalTree(threshold="logrank", max_depth=2, **SMALL),
-    "dipole bootstrap": DipoleSurvivalTree(
+    "dipole tree": paper_tree(kernel="linear", dipole_scope="node", max_depth=2, **SMALL),
+    "gaussian tree": paper_tree(cut="logrank", max_depth=2, **SMALL),
+    "dipole bootstrap": paper_tree(
         kernel="linear", pruning="bootstrap", n_bootstraps=2, alpha=0.5, max_depth=2, **SMALL
     ),
-    "dipole validation": DipoleSurvivalTree(kernel="linear", pruning="validation", alpha=0.5, max_depth=2, **SMALL),
+    "dipole validation": paper_tree(kernel="linear", pruning="validation", alpha=0.5, max_depth=2, **SMALL),
     "log-rank forest": LogRankSurvivalForest(max_features=1, **FOREST),
     "without replacement": LogRankSurvivalForest(bootstrap=False, max_features=2, **FOREST),
     "half": LogRankSurvivalForest(max_samples=0.5, **FOREST),
     "ten": LogRankSurvivalForest(max_samples=10, max_leaf_nodes=4, **FOREST),
-    "dipole forest": DipoleSurvivalForest(max_features=1, **FOREST),
-    "mixed forest": DipoleSurvivalForest(kernel=("linear", "quadratic", "rbf"), bootstrap=False, **FOREST),
-    "svm forest": DipoleSurvivalForest(threshold="svm", **FOREST),
-    "tuned": DipoleSurvivalTreeCV(eta=(-4.0, 0.0), max_depth=(1, 2), param_grid={}, **CV),
-    "tuned by brier": DipoleSurvivalTreeCV(eta=(0.0,), max_depth=None, scoring="neg_ibs", **CV),
+    "dipole forest": forest_of(max_features=1, **FOREST),
+    "mixed forest": forest_of(kernel=("linear", "quadratic", "rbf"), bootstrap=False, **FOREST),
+    "svm forest": forest_of(cut="svm", **FOREST),
+    "tuned": SurvivalTreeCV(eta=(-4.0, 0.0), max_depth=(1, 2), param_grid={}, **CV),
+    "tuned by brier": SurvivalTreeCV(eta=(0.0,), max_depth=None, scoring="neg_ibs", **CV),
 }
 
 

@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from dipolar import DipoleSurvivalForest, DipoleSurvivalTree, DipoleSVM, LogRankSurvivalTree
+from dipolar import LogRankSurvivalTree
 from dipolar.datasets import load_dataset
-from dipolar.factors import Surface
 from dipolar.kernels import LinearKernel
+from dipolar.node_svm.factors import Surface
 from dipolar.tree.splits import AxisCuts
+from tests.models import forest_of, paper_svm, paper_tree
 
 DATA = ["remission", "addicts", "cost", "leuksurv", "mgus", "whas500"]
 KERNELS = ["linear", "quadratic", "polynomial", "rbf", "laplacian", "sigmoid"]
@@ -108,7 +109,7 @@ def test_missing_values_have_a_score_on_their_side(missing_left, threshold):
 @pytest.mark.parametrize("name", DATA)
 def test_signs_are_sides_of_surfaces(name, kernel, threshold):
     X, y = load(name, complete=True)
-    tree = DipoleSurvivalTree(
+    tree = paper_tree(
         kernel=kernel, kappa=0.1, standardize=True, threshold=threshold, max_depth=2, max_rank=30, random_state=0
     ).fit(X, y)
     assert_signs_are_sides(tree, X)
@@ -122,7 +123,7 @@ def test_signs_are_sides_in_forests(name, kernel):
     X, y = load(name, complete=True)
     for threshold in ("svm", "logrank"):
         limits = {"min_samples_split": 10, "min_samples_leaf": 5, "min_logrank": 0.0, "max_depth": 3}
-        forest = DipoleSurvivalForest(3, kernel=kernel, threshold=threshold, random_state=0, **limits).fit(X, y)
+        forest = forest_of(3, kernel=kernel, threshold=threshold, random_state=0, **limits).fit(X, y)
         for number in range(3):
             tree = forest.tree(number)
             assert_signs_are_sides(tree, X)
@@ -136,7 +137,7 @@ def test_signs_are_sides_in_forests(name, kernel):
 def test_a_tree_of_one_split_has_the_scores_of_the_machine(name, kernel):
     X, y = load(name, complete=True)
     options = {"kernel": kernel, "kappa": 0.1, "standardize": True, "max_rank": 30, "margin": 1.0}
-    svm, tree = DipoleSVM(**options).fit(X, y), DipoleSurvivalTree(max_depth=1, **options).fit(X, y)
+    svm, tree = paper_svm(**options).fit(X, y), paper_tree(max_depth=1, **options).fit(X, y)
     np.testing.assert_array_equal(svm.decision_function(X), tree.decision_function(X, node=0))
     np.testing.assert_array_equal(svm.predict(X) == 0, tree.apply(X) == 1)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dipolar import DipoleSurvivalTree, LogRankSurvivalTree
+from dipolar import LogRankSurvivalTree
 from dipolar.metrics import concordance_index, integrated_brier_score
 from dipolar.simulation import simulate
 from dipolar.simulation.paper import DESIGNS as ALL_DESIGNS
@@ -32,6 +32,7 @@ from dipolar.studies.speed import duration, speed_table, wall_seconds
 from dipolar.studies.summary import summarise, trial_frame, value_columns
 from dipolar.studies.table import Table
 from dipolar.studies.trial import PATH_SIZES, RULES, THRESHOLDS, average_trials, run_trial
+from tests.models import paper_tree
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +112,7 @@ def test_a_dipole_tree_is_tuned_by_the_papers_concordance(halves):
     assert record["eta"] in (-4.0, 0.0) and record["unconverged"] == 0
     again = run_trial(few, Rows(train.X[:120], train.y[:120]), test, seed=1)
     assert {**record, "seconds": 0} == {**again, "seconds": 0}
-    tree = DipoleSurvivalTree(
+    tree = paper_tree(
         kernel="linear", kappa=math.exp(record["eta"]), cutoff_rule="scripts", init="quartile", min_samples_split=21
     ).fit(train.X[:120], train.y[:120])
     assert record["nodes"]["grown"] == tree.tree_.n_nodes

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from dipolar.factors import Surface
 from dipolar.kernels import GaussianKernel, LinearKernel, PolynomialKernel
+from dipolar.node_svm.factors import Surface
+from dipolar.tree.limits import Split, Splitter, split_logrank
 from dipolar.tree.pruning import pruning_path
 from dipolar.tree.record import Tree
-from dipolar.tree.splitter import Split, Splitter, split_logrank
 from dipolar.tree.surfaces import SurfaceCut, Surfaces, surface_shares
 from tests.test_growing import grow, sample
 

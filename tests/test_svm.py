@@ -13,17 +13,18 @@ from sklearn.metrics.pairwise import laplacian_kernel
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dipolar import DipoleSVM, survival_outcome
+from dipolar import survival_outcome
 from dipolar.datasets import load_mgus, load_remission
 from dipolar.kernels import make_kernel
 from dipolar.simulation import simulate
+from tests.models import paper_svm
 from tests.reference.dipoles import orient
 
 KERNELS = ["linear", "quadratic", "polynomial", "rbf", "laplacian", "sigmoid"]
 
 
 @parametrize_with_checks(
-    [DipoleSVM(), DipoleSVM(kernel="linear", init="quartile"), DipoleSVM(kernel="quadratic", standardize=True)]
+    [paper_svm(), paper_svm(kernel="linear", init="quartile"), paper_svm(kernel="quadratic", standardize=True)]
 )
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
@@ -45,7 +46,7 @@ def close(found, expected, tol=1e-6):
 def test_score_is_the_sum_over_the_support_vectors(planar, kernel, kappa):
     X, y = planar
     new = simulate("planar-2", 50, random_state=1).X
-    svm = DipoleSVM(kernel, kappa).fit(X, y)
+    svm = paper_svm(kernel, kappa).fit(X, y)
     block = make_kernel(kernel, X, np.ones(len(X)), degree=3, coef0=1.0).block(new, svm.support_vectors_)
     close(svm.decision_function(new), block @ svm.dual_coef_ + svm.intercept_)
     np.testing.assert_array_equal(svm.support_vectors_, X[svm.support_])
@@ -54,14 +55,14 @@ def test_score_is_the_sum_over_the_support_vectors(planar, kernel, kappa):
 
 def test_coef_is_the_normal_of_a_linear_surface(planar):
     X, y = planar
-    svm = DipoleSVM("linear").fit(X, y)
+    svm = paper_svm("linear").fit(X, y)
     close(svm.decision_function(X), X @ svm.coef_ + svm.intercept_)
-    assert not hasattr(DipoleSVM("quadratic").fit(X, y), "coef_")
+    assert not hasattr(paper_svm("quadratic").fit(X, y), "coef_")
 
 
 def test_predict_is_the_sign_of_the_score(planar):
     X, y = planar
-    svm = DipoleSVM("quadratic").fit(X, y)
+    svm = paper_svm("quadratic").fit(X, y)
     np.testing.assert_array_equal(svm.predict(X), svm.decision_function(X) >= 0)
     assert set(svm.predict(X)) == {0, 1}
 
@@ -70,7 +71,7 @@ def test_predict_is_the_sign_of_the_score(planar):
 @pytest.mark.parametrize("init", ["median", "quartile", "positive"])
 def test_what_a_fit_says_of_itself(planar, kernel, init):
     X, y = planar
-    svm = DipoleSVM(kernel, init=init, tol=1e-4).fit(X, y)
+    svm = paper_svm(kernel, init=init, tol=1e-4).fit(X, y)
     assert svm.status_ == "settled"
     assert 0 <= svm.duality_gap_ <= 1e-4
     assert np.all(np.diff(svm.criterion_path_) <= 0)
@@ -81,7 +82,7 @@ def test_what_a_fit_says_of_itself(planar, kernel, init):
 
 
 def test_the_positive_part_of_a_sigmoid_kernel_is_used_and_the_rest_reported(planar):
-    svm = DipoleSVM("sigmoid", standardize=True, coef0=0.0).fit(*planar)
+    svm = paper_svm("sigmoid", standardize=True, coef0=0.0).fit(*planar)
     assert svm.status_ == "settled"
     assert svm.duality_gap_ <= 1e-6
     assert svm.factor_residual_ > 0.1
@@ -89,13 +90,13 @@ def test_the_positive_part_of_a_sigmoid_kernel_is_used_and_the_rest_reported(pla
 
 def test_a_saturated_sigmoid_kernel_is_constant(planar):
     """tanh of 30 is 1: all rows look the same."""
-    assert DipoleSVM("sigmoid").fit(*planar).status_ == "constant"
+    assert paper_svm("sigmoid").fit(*planar).status_ == "constant"
 
 
 def test_the_last_criterion_is_that_of_the_surface(planar):
     """By the definition: list every pair, orient it by the scores, and add up the hinges and the ridge term."""
     X, y = planar
-    svm = DipoleSVM("linear", kappa=0.05, tol=0.0).fit(X, y)
+    svm = paper_svm("linear", kappa=0.05, tol=0.0).fit(X, y)
     upward, downward = orient(
         *(y["time"], y["event"], svm.decision_function(X), svm.cutoffs_.pure, svm.cutoffs_.mixed, 1.0, 1.0, "text")
     )
@@ -107,17 +108,17 @@ def test_the_last_criterion_is_that_of_the_surface(planar):
 
 def test_margin_is_a_quantile_of_the_distances(planar):
     X, y = planar
-    assert DipoleSVM().fit(X, y).margin_ == pytest.approx(np.quantile(pdist(X), 0.23))
-    assert DipoleSVM(margin_quantile=0.5).fit(X, y).margin_ == pytest.approx(np.quantile(pdist(X), 0.5))
-    assert DipoleSVM(margin=0.3).fit(X, y).margin_ == 0.3
+    assert paper_svm().fit(X, y).margin_ == pytest.approx(np.quantile(pdist(X), 0.23))
+    assert paper_svm(margin_quantile=0.5).fit(X, y).margin_ == pytest.approx(np.quantile(pdist(X), 0.5))
+    assert paper_svm(margin=0.3).fit(X, y).margin_ == 0.3
 
 
 @pytest.mark.parametrize("kernel", ["linear", "quadratic", "rbf"])
 def test_order_of_the_rows_does_not_matter(planar, kernel):
     X, y = planar
     shuffled = np.random.default_rng(0).permutation(len(X))
-    expected = DipoleSVM(kernel).fit(X, y)
-    found = DipoleSVM(kernel).fit(X[shuffled], y[shuffled])
+    expected = paper_svm(kernel).fit(X, y)
+    found = paper_svm(kernel).fit(X[shuffled], y[shuffled])
     np.testing.assert_array_equal(found.decision_function(X), expected.decision_function(X))
     np.testing.assert_array_equal(shuffled[found.support_], expected.support_)
 
@@ -128,8 +129,8 @@ def test_a_weight_of_two_is_the_row_twice(planar, kernel, standardize):
     X, y = planar
     weight = np.random.default_rng(0).integers(0, 4, size=len(X))
     rows = np.repeat(np.arange(len(X)), weight)
-    weighted = DipoleSVM(kernel, standardize=standardize, init="quartile").fit(X, y, sample_weight=weight)
-    repeated = DipoleSVM(kernel, standardize=standardize, init="quartile").fit(X[rows], y[rows])
+    weighted = paper_svm(kernel, standardize=standardize, init="quartile").fit(X, y, sample_weight=weight)
+    repeated = paper_svm(kernel, standardize=standardize, init="quartile").fit(X[rows], y[rows])
     np.testing.assert_array_equal(weighted.decision_function(X), repeated.decision_function(X))
     np.testing.assert_array_equal(weighted.criterion_path_, repeated.criterion_path_)
 
@@ -144,8 +145,8 @@ def test_copies_that_are_too_far_apart_to_be_merged_count_the_same(planar, kerne
     rows = np.repeat(np.arange(len(X)), weight)
     copies = X[rows] + 1e-10 * rng.normal(size=(len(rows), 2))
     settings = {"kernel": kernel, "margin": 0.5, "cutoff_rule": cutoff_rule, "standardize": True}
-    weighted = DipoleSVM(**settings).fit(X, y, sample_weight=weight)
-    repeated = DipoleSVM(**settings).fit(copies, y[rows])
+    weighted = paper_svm(**settings).fit(X, y, sample_weight=weight)
+    repeated = paper_svm(**settings).fit(copies, y[rows])
     assert repeated.cutoffs_ == weighted.cutoffs_
     close(repeated.decision_function(X), weighted.decision_function(X), tol=1e-4)
 
@@ -153,7 +154,7 @@ def test_copies_that_are_too_far_apart_to_be_merged_count_the_same(planar, kerne
 def test_weights_change_the_surface(planar):
     X, y = planar
     weight = np.where(X[:, 0] > 1.2, 5.0, 1.0)
-    plain, weighted = DipoleSVM("linear").fit(X, y), DipoleSVM("linear").fit(X, y, sample_weight=weight)
+    plain, weighted = paper_svm("linear").fit(X, y), paper_svm("linear").fit(X, y, sample_weight=weight)
     assert np.abs(plain.coef_ - weighted.coef_).max() > 1e-3
 
 
@@ -163,8 +164,8 @@ def test_standardize_is_a_fit_to_scaled_covariates(planar, weighted):
     X = X * [1.0, 1000.0] + [0.0, 5.0]
     weight = np.where(X[:, 0] > 1.2, 5.0, 1.0) if weighted else None
     scaled = StandardScaler().fit(X, sample_weight=weight).transform(X)
-    svm = DipoleSVM(standardize=True).fit(X, y, sample_weight=weight)
-    expected = DipoleSVM().fit(scaled, y, sample_weight=weight)
+    svm = paper_svm(standardize=True).fit(X, y, sample_weight=weight)
+    expected = paper_svm().fit(scaled, y, sample_weight=weight)
     close(svm.decision_function(X), expected.decision_function(scaled))
     close(svm.support_vectors_, expected.support_vectors_)
 
@@ -172,8 +173,8 @@ def test_standardize_is_a_fit_to_scaled_covariates(planar, weighted):
 def test_a_function_is_as_good_as_a_name(planar):
     X, y = planar
     gamma = 1.0 / X.var(axis=0).sum()
-    named = DipoleSVM("laplacian").fit(X, y)
-    called = DipoleSVM(lambda a, b: laplacian_kernel(a, b, gamma)).fit(X, y)
+    named = paper_svm("laplacian").fit(X, y)
+    called = paper_svm(lambda a, b: laplacian_kernel(a, b, gamma)).fit(X, y)
     close(called.decision_function(X), named.decision_function(X))
 
 
@@ -183,8 +184,8 @@ def test_a_precomputed_matrix_is_as_good_as_a_name(planar):
     new = simulate("planar-2", 50, random_state=1).X
     gamma = 1.0 / X.var(axis=0).sum()
     settings = {"margin": 0.5, "init": "positive"}
-    named = DipoleSVM("laplacian", gamma=gamma, **settings).fit(X, y)
-    looked_up = DipoleSVM("precomputed", **settings).fit(laplacian_kernel(X, gamma=gamma), y)
+    named = paper_svm("laplacian", gamma=gamma, **settings).fit(X, y)
+    looked_up = paper_svm("precomputed", **settings).fit(laplacian_kernel(X, gamma=gamma), y)
     block = laplacian_kernel(new, X, gamma)
     close(looked_up.decision_function(block), named.decision_function(new), tol=1e-5)
     close(
@@ -196,21 +197,21 @@ def test_a_precomputed_matrix_is_as_good_as_a_name(planar):
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_pickle_predicts_the_same(planar, kernel):
     X, y = planar
-    svm = DipoleSVM(kernel, standardize=True).fit(X, y)
+    svm = paper_svm(kernel, standardize=True).fit(X, y)
     copy = pickle.loads(pickle.dumps(svm))
     np.testing.assert_array_equal(copy.decision_function(X), svm.decision_function(X))
 
 
 def test_a_model_does_not_keep_the_training_set():
     data = simulate("planar-2", 5000, random_state=0)
-    assert len(pickle.dumps(DipoleSVM("linear").fit(data.X, data.y))) < 10_000
-    assert len(pickle.dumps(DipoleSVM("rbf", max_rank=20).fit(data.X, data.y))) < 20_000
+    assert len(pickle.dumps(paper_svm("linear").fit(data.X, data.y))) < 10_000
+    assert len(pickle.dumps(paper_svm("rbf", max_rank=20).fit(data.X, data.y))) < 20_000
 
 
 def test_fit_does_not_touch_parameters_or_input(planar):
     X, y = planar
     before, outcome = X.copy(), y.copy()
-    svm = DipoleSVM("quadratic", kappa=2, standardize=True)
+    svm = paper_svm("quadratic", kappa=2, standardize=True)
     parameters = svm.get_params()
     svm.fit(X, y)
     assert svm.get_params() == parameters
@@ -225,9 +226,9 @@ def test_one_seed_gives_one_surface():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1100, 12))
     y = rng.exponential(np.exp(X[:, 0]))
-    first, second = (DipoleSVM("linear", init="quartile", random_state=3).fit(X, y) for _ in range(2))
+    first, second = (paper_svm("linear", init="quartile", random_state=3).fit(X, y) for _ in range(2))
     np.testing.assert_array_equal(first.decision_function(X), second.decision_function(X))
-    assert DipoleSVM("linear", random_state=4).fit(X, y).margin_ != first.margin_
+    assert paper_svm("linear", random_state=4).fit(X, y).margin_ != first.margin_
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -236,8 +237,8 @@ def test_the_solver_of_the_paper_finds_the_same_surface(kernel):
     """For one orientation; a search may take another turn where the solver is less exact."""
     data = simulate("planar-2", 60, random_state=0)
     start = {"kernel": kernel, "init": "positive", "max_reorientations": 0}
-    ours = DipoleSVM(**start).fit(data.X, data.y)
-    theirs = DipoleSVM(**start, solver="osqp", solver_tol=1e-7).fit(data.X, data.y)
+    ours = paper_svm(**start).fit(data.X, data.y)
+    theirs = paper_svm(**start, solver="osqp", solver_tol=1e-7).fit(data.X, data.y)
     close(theirs.decision_function(data.X), ours.decision_function(data.X), tol=1e-3)
     assert theirs.criterion_path_[0] == pytest.approx(ours.criterion_path_[0], rel=1e-5)
 
@@ -247,7 +248,7 @@ def test_a_large_kappa_and_a_small_one_split_real_data(kernel):
     X, y = load_mgus(return_X_y=True)
     rows = X.notna().all(axis=1).to_numpy()
     for kappa in (np.exp(-4), np.exp(4)):
-        svm = DipoleSVM(kernel, kappa, standardize=True).fit(X[rows], y[rows])
+        svm = paper_svm(kernel, kappa, standardize=True).fit(X[rows], y[rows])
         assert svm.status_ == "settled"
         assert svm.duality_gap_ <= 1e-6
 
@@ -255,7 +256,7 @@ def test_a_large_kappa_and_a_small_one_split_real_data(kernel):
 def test_repeated_binary_covariates():
     """Remission has 42 rows of integer times, and repeats."""
     X, y = load_remission(return_X_y=True)
-    svm = DipoleSVM("rbf", kappa=np.exp(3), sigma2=1.0).fit(X, y)
+    svm = paper_svm("rbf", kappa=np.exp(3), sigma2=1.0).fit(X, y)
     assert svm.status_ == "settled"
     assert set(svm.predict(X)) == {0, 1}
     assert len(np.unique(svm.support_)) == len(svm.support_)
@@ -280,7 +281,7 @@ DEGENERATE = {
 @pytest.mark.parametrize("init", ["median", "quartile", "positive"])
 def test_degenerate_nodes_are_ordinary_results(name, kernel, init):
     X, y, statuses = DEGENERATE[name]
-    svm = DipoleSVM(kernel, init=init).fit(X, y)
+    svm = paper_svm(kernel, init=init).fit(X, y)
     assert svm.status_ in statuses
     assert np.isfinite(svm.decision_function(X)).all()
     assert svm.duality_gap_ <= 1e-6
@@ -291,14 +292,14 @@ def test_degenerate_nodes_are_ordinary_results(name, kernel, init):
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_tied_times_are_dipoles_of_gap_zero(kernel):
     """All gaps are 0, and so are the cut-offs: a gap that reaches the mixed one makes every pair mixed."""
-    svm = DipoleSVM(kernel).fit(SPREAD, outcome(np.full(12, 3.0)))
+    svm = paper_svm(kernel).fit(SPREAD, outcome(np.full(12, 3.0)))
     assert (svm.cutoffs_.pure, svm.cutoffs_.mixed) == (0.0, 0.0)
     assert svm.status_ == "settled"
 
 
 def test_no_price_on_mixed_dipoles_leaves_nothing_to_part(planar):
     X, y = planar
-    svm = DipoleSVM(mixed_weight=0.0).fit(X, y)
+    svm = paper_svm(mixed_weight=0.0).fit(X, y)
     assert svm.status_ == "no_mixed_dipoles"
     assert len(set(svm.predict(X))) == 1
 
@@ -313,7 +314,7 @@ def test_any_small_data_set_can_be_split(data):
     event[0] = True
     kappa = data.draw(st.sampled_from([1e-6, 1e-2, 1.0, 1e4]))
     kernel = data.draw(st.sampled_from(KERNELS))
-    svm = DipoleSVM(kernel, kappa, init=data.draw(st.sampled_from(["median", "quartile"])))
+    svm = paper_svm(kernel, kappa, init=data.draw(st.sampled_from(["median", "quartile"])))
     svm.fit(X, outcome(rng.integers(0, 5, size=n).astype(float), event))
     assert svm.status_ in ("settled", "no_mixed_dipoles", "one_sided", "constant")
     assert np.all(np.diff(svm.criterion_path_) <= 0)
@@ -324,16 +325,16 @@ def test_an_unreached_tolerance_warns_with_the_gap(planar, monkeypatch):
     monkeypatch.setattr("dipolar.node_svm.interior_point.MAX_NEWTON_STEPS", 2)
     X, y = planar
     with pytest.warns(ConvergenceWarning, match=r"solved to a relative duality gap of .*, not 1\.0e-06\. Scale"):
-        svm = DipoleSVM("linear").fit(X, y)
+        svm = paper_svm("linear").fit(X, y)
     assert svm.status_ == "unconverged"
     assert svm.duality_gap_ > 1e-6
 
 
 def test_the_limit_on_reorientations(planar):
     X, y = planar
-    free = DipoleSVM("quadratic", tol=0.0).fit(X, y)
+    free = paper_svm("quadratic", tol=0.0).fit(X, y)
     assert free.n_reorientations_ >= 2
-    one = DipoleSVM("quadratic", tol=0.0, max_reorientations=1).fit(X, y)
+    one = paper_svm("quadratic", tol=0.0, max_reorientations=1).fit(X, y)
     assert (one.status_, one.n_reorientations_) == ("reorientation_limit", 1)
     np.testing.assert_array_equal(one.criterion_path_, free.criterion_path_[:2])
 
@@ -366,12 +367,12 @@ def test_the_limit_on_reorientations(planar):
 )
 def test_bad_parameters_are_refused_with_the_rule(planar, parameters, message):
     with pytest.raises(ValueError, match=message):
-        DipoleSVM(**parameters).fit(*planar)
+        paper_svm(**parameters).fit(*planar)
 
 
 def test_prediction_needs_the_columns_of_the_fit(planar):
     X, y = planar
     with pytest.raises(ValueError, match="X has 1 features, but DipoleSVM is expecting 2"):
-        DipoleSVM("linear").fit(X, y).predict(X[:, :1])
+        paper_svm("linear").fit(X, y).predict(X[:, :1])
     with pytest.raises(ValueError, match=r"X contains NaN: column 1 \(1\)"):
-        DipoleSVM("linear").fit(X, y).predict([[1.0, np.nan]])
+        paper_svm("linear").fit(X, y).predict([[1.0, np.nan]])

@@ -10,34 +10,31 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 
 from dipolar import (
-    DipoleSurvivalForest,
-    DipoleSurvivalTree,
-    DipoleSurvivalTreeCV,
     DipoleSVM,
     LogRankSurvivalForest,
     LogRankSurvivalTree,
+    SurvivalTreeCV,
     survival_outcome,
 )
-from dipolar.dipoles import DipoleRule, Dipoles
+from dipolar.node_svm.dipoles import DipoleRule, Dipoles
 from dipolar.survival import check_outcome
+from tests.models import forest_of, paper_svm, paper_tree
 
 UNITS = {"months": 1 / 12, "years": 1 / 365.25, "tenths": 0.1, "weeks": 1 / 7, "thirds": 1e9 / 3}
 
 SMALL = {"min_samples_split": 6, "min_samples_leaf": 2, "random_state": 0}
 MODELS = {
-    "svm": DipoleSVM(kernel="linear"),
-    "scripts' svm": DipoleSVM(cutoff_rule="scripts", pure_quantile=0.4, mixed_quantile=0.6),
-    "quartile svm": DipoleSVM(kernel="quadratic", init="quartile", standardize=True, kappa=10),
-    "dipole tree": DipoleSurvivalTree(kernel="linear", max_depth=3, **SMALL),
-    "node scope": DipoleSurvivalTree(dipole_scope="node", max_depth=3, threshold="logrank", **SMALL),
-    "dipole bootstrap": DipoleSurvivalTree(
+    "svm": paper_svm(kernel="linear"),
+    "scripts' svm": paper_svm(cutoff_rule="scripts", pure_quantile=0.4, mixed_quantile=0.6),
+    "quartile svm": paper_svm(kernel="quadratic", init="quartile", standardize=True, kappa=10),
+    "dipole tree": paper_tree(kernel="linear", max_depth=3, **SMALL),
+    "node scope": paper_tree(dipole_scope="node", max_depth=3, cut="logrank", **SMALL),
+    "dipole bootstrap": paper_tree(
         kernel="linear", cutoff_rule="scripts", pruning="bootstrap", n_bootstraps=2, alpha=0.5, **SMALL
     ),
-    "tuned": DipoleSurvivalTreeCV(eta=(-2.0, 0.0), max_depth=(1, 2), param_grid={}, cv=3, random_state=0),
-    "dipole forest": DipoleSurvivalForest(3, min_logrank=0.5, **SMALL),
-    "mixed forest": DipoleSurvivalForest(
-        3, kernel=("quadratic", "rbf"), threshold="svm", min_logrank=0.5, pure_quantile=0.4, **SMALL
-    ),
+    "tuned": SurvivalTreeCV(eta=(-2.0, 0.0), max_depth=(1, 2), param_grid={}, cv=3, random_state=0),
+    "dipole forest": forest_of(3, min_logrank=0.5, **SMALL),
+    "mixed forest": forest_of(3, kernel=("quadratic", "rbf"), cut="svm", min_logrank=0.5, pure_quantile=0.4, **SMALL),
     "log-rank tree": LogRankSurvivalTree(pruning="bootstrap", n_bootstraps=2, alpha=1.0, **SMALL),
     "exponential": LogRankSurvivalTree(criterion="exponential", pruning="validation", alpha=1.0, **SMALL),
     "tarone-ware": LogRankSurvivalTree(criterion="tarone-ware", max_features=1, **SMALL),

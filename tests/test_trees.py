@@ -16,12 +16,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dipolar import survival_outcome
+from dipolar import LogRankSurvivalTree, survival_outcome
 from dipolar.curves import kaplan_meier, life_table
 from dipolar.datasets import load_remission
 from dipolar.survival import Survival
-from dipolar.tree.splitter import split_logrank
-from dipolar.trees import LogRankSurvivalTree
+from dipolar.tree.limits import split_logrank
 
 CRITERIA = ["logrank", "gehan", "tarone-ware", "fleming-harrington", "exponential"]
 

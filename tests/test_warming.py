@@ -26,20 +26,20 @@ weight = np.arange(len(X)) % 3 + 1.0
 kernels = ("linear", "quadratic", "rbf")
 models = [LogRankSurvivalTree(criterion=name) for name in ("logrank", "gehan", "exponential", "fleming-harrington")]
 models += [LogRankSurvivalForest(2, criterion=name) for name in ("logrank", "exponential")]
-models += [DipoleSurvivalTree(kernel=kernel, init="quartile", max_depth=2) for kernel in (*kernels, "laplacian")]
-models += [DipoleSurvivalForest(2, kernel=kernel) for kernel in (*kernels, kernels)]
-models += [DipoleSurvivalTreeCV(kernel=kernels, cv=2)]
+models += [paper_tree(kernel=kernel, init="quartile", max_depth=2) for kernel in (*kernels, "laplacian")]
+models += [forest_of(2, kernel=kernel) for kernel in (*kernels, kernels)]
+models += [SurvivalTreeCV(kernel=kernels, cv=2)]
 for model in models:
     for covariates in (X, X.to_numpy(), X.to_numpy(np.float32), *([missing] if "LogRank" in str(model) else [])):
         fitted = model.fit(covariates, y, weight)
         fitted.predict(covariates)
-        if not isinstance(model, DipoleSurvivalTreeCV):
+        if not isinstance(model, SurvivalTreeCV):
             fitted.predict_cumulative_hazard_function(covariates)
             fitted.predict_median(covariates)
 for name in SCORER_NAMES:
     get_scorer(name)(models[0].fit(X, y), X, y)
 for kernel in (*kernels, "polynomial"):
-    DipoleSVM(kernel=kernel, kappa=0.5).fit(X, y, weight).predict(X)
+    paper_svm(kernel=kernel, kappa=0.5).fit(X, y, weight).predict(X)
 logrank_test(y, X["TR"].to_numpy())
 
 routines = {
@@ -53,6 +53,7 @@ print({name: sum(routine.stats.cache_misses.values()) for name, routine in routi
 # A folder for compiled routines that can be read only: numba asks this before it takes one.
 READ_ONLY = """
 from numba.core import caching
+from tests.models import forest_of, paper_svm, paper_tree
 def refuse(self):
     raise PermissionError(13, "Permission denied")
 caching._CacheLocator.ensure_cache_path = refuse

@@ -7,8 +7,9 @@ mpl.use("agg")
 import matplotlib.pyplot as plt
 import pytest
 
-from dipolar import DipoleSurvivalTree, LogRankSurvivalTree
+from dipolar import LogRankSurvivalTree
 from dipolar.datasets import load_whas500
+from tests.models import paper_tree
 
 
 @pytest.fixture(autouse=True)
@@ -41,12 +42,12 @@ def trees(data):
 
 @pytest.fixture(scope="session")
 def linear(data):
-    return DipoleSurvivalTree(kernel="linear", kappa=0.1, standardize=True, max_depth=2).fit(*data)
+    return paper_tree(kernel="linear", kappa=0.1, standardize=True, max_depth=2).fit(*data)
 
 
 @pytest.fixture(scope="session")
 def curved(plane):
-    return DipoleSurvivalTree(kernel="quadratic", standardize=True, max_depth=2).fit(*plane)
+    return paper_tree(kernel="quadratic", standardize=True, max_depth=2).fit(*plane)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from sklearn.utils import Bunch
 
-from dipolar import DipoleSurvivalForest, DipoleSVM, LogRankSurvivalTree
+from dipolar import LogRankSurvivalTree
 from dipolar.plotting import (
     export_dot,
     export_text,
@@ -20,6 +20,7 @@ from dipolar.plotting import (
     to_dict,
 )
 from dipolar.report import render_report
+from tests.models import forest_of, paper_svm
 
 OF_TREES = [plot_tree, plot_leaf_curves, plot_pruning_path, export_text, export_dot, to_dict, render_report]
 WRONG = {
@@ -45,7 +46,7 @@ def test_what_is_no_tree_is_named_and_not_printed(function, kind):
 @pytest.mark.parametrize("function", [*OF_TREES, plot_split_surface])
 def test_of_a_forest_the_way_to_a_tree_is_told(function, data):
     X, y = data
-    forest = DipoleSurvivalForest(2, random_state=0).fit(X, y)
+    forest = forest_of(2, random_state=0).fit(X, y)
     with pytest.raises(TypeError, match=r"got a DipoleSurvivalForest.*forest\.tree\(0\).*forest\.summary_tree"):
         function(forest, X, y) if function is plot_split_surface else function(forest)
     function(forest.tree(0), X, y) if function is plot_split_surface else function(forest.tree(0))
@@ -54,7 +55,7 @@ def test_of_a_forest_the_way_to_a_tree_is_told(function, data):
 @pytest.mark.parametrize("kind", list(WRONG))
 def test_what_has_no_importances_is_refused(kind, data):
     message = r"^model should be a fitted survival tree or forest, or what forest.importance\(X, y\) returned, got a "
-    for wrong in (WRONG[kind], DipoleSVM(kernel="linear").fit(*data)):
+    for wrong in (WRONG[kind], paper_svm(kernel="linear").fit(*data)):
         with pytest.raises(TypeError, match=message) as error:
             plot_importance(wrong)
         assert len(str(error.value)) < 250
@@ -69,7 +70,7 @@ def test_what_has_no_surface_is_refused(kind, data):
 def test_a_kernel_matrix_has_no_covariates_to_draw(data):
     X = data[0].to_numpy(float)
     gram = X @ X.T / 1e4
-    svm = DipoleSVM("precomputed").fit(gram, data[1])
+    svm = paper_svm("precomputed").fit(gram, data[1])
     with pytest.raises(ValueError, match="knows no covariates to draw"):
         plot_split_surface(svm, gram, data[1], features=[0, 1])
 

@@ -6,10 +6,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.inspection import permutation_importance
 from sklearn.utils import Bunch
 
-from dipolar import DipoleSurvivalForest
 from dipolar.plotting import (
     plot_importance,
 )
+from tests.models import forest_of
 from tests.plotting.drawn import LONG, assert_nothing_collides
 
 
@@ -41,7 +41,7 @@ def test_a_tree_without_splits_has_no_importance(trees):
 
 @pytest.fixture(scope="module")
 def forest(data):
-    return DipoleSurvivalForest(30, random_state=0).fit(*data)
+    return forest_of(30, random_state=0).fit(*data)
 
 
 def test_importance_of_a_forest(forest, data):
@@ -49,7 +49,7 @@ def test_importance_of_a_forest(forest, data):
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], np.sort(forest.feature_importances_)[::-1])
     assert ax.get_xlabel() == "share of the log-rank statistics"
     with pytest.raises(NotFittedError):
-        plot_importance(DipoleSurvivalForest())
+        plot_importance(forest_of())
 
 
 @pytest.mark.parametrize(

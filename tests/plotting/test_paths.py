@@ -6,11 +6,12 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import GridSearchCV
 
-from dipolar import DipoleSurvivalTree, DipoleSurvivalTreeCV
+from dipolar import SurvivalTreeCV
 from dipolar.plotting import (
     plot_kappa_path,
     plot_pruning_path,
 )
+from tests.models import paper_tree
 from tests.plotting.drawn import assert_nothing_collides, cv_table
 
 
@@ -45,7 +46,7 @@ def test_spreads_of_many_values_of_eta_are_bands():
 
 def test_kappa_path_takes_searches(plane):
     X, y = plane[0][:120], plane[1][:120]
-    search = DipoleSurvivalTreeCV(
+    search = SurvivalTreeCV(
         param_grid={},
         kernel="linear",
         eta=[-4, 0],
@@ -63,7 +64,7 @@ def test_kappa_path_takes_searches(plane):
     drawn = axes[1].containers[0].lines[0].get_ydata()
     np.testing.assert_array_equal(drawn, chosen["mean_test_concordance_exclude"])
     grid = {"kernel": ["linear"], "kappa": [0.1, 1.0]}
-    searched = GridSearchCV(DipoleSurvivalTree(max_depth=1, standardize=True), grid, cv=2).fit(X, y)
+    searched = GridSearchCV(paper_tree(max_depth=1, standardize=True), grid, cv=2).fit(X, y)
     (ax,) = plot_kappa_path(searched)
     np.testing.assert_allclose(ax.containers[0].lines[0].get_xdata(), np.log([0.1, 1.0]), atol=1e-12)
 

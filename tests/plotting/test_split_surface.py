@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dipolar import DipoleSurvivalForest, DipoleSVM, LogRankSurvivalTree
+from dipolar import LogRankSurvivalTree
 from dipolar.plotting import (
     plot_split_surface,
 )
 from dipolar.plotting.glyphs import GLUE
+from tests.models import forest_of, paper_svm
 from tests.plotting.drawn import (
     assert_nothing_collides,
     words,
@@ -65,7 +66,7 @@ def test_rows_are_dots_and_triangles(curved, plane):
 
 def test_one_split_and_univariate_trees(plane):
     X, y = plane
-    svm = DipoleSVM(kernel="rbf", standardize=True).fit(X, y)
+    svm = paper_svm(kernel="rbf", standardize=True).fit(X, y)
     said = words(plot_split_surface(svm, X, y))
     assert "left" in said and "right" in said and "split" in said
     tree = LogRankSurvivalTree(max_leaf_nodes=5).fit(X.to_numpy(), y)
@@ -98,7 +99,7 @@ def test_a_covariate_that_is_never_known_is_held_at_missing(data):
 @pytest.mark.parametrize("kernel", ["linear", "quadratic", "rbf"])
 def test_trees_of_forests_have_their_regions(plane, kernel):
     X, y = plane
-    tree = DipoleSurvivalForest(1, kernel=kernel, max_features=None, random_state=0).fit(X, y).tree(0)
+    tree = forest_of(1, kernel=kernel, max_features=None, random_state=0).fit(X, y).tree(0)
     ax = plot_split_surface(tree, X, y)
     assert len(np.unique(np.asarray(ax.collections[0].get_array()))) == tree.n_leaves_ > 2
 
@@ -127,7 +128,7 @@ def test_bad_planes_are_refused(linear, data, options, message):
 
 
 def test_an_svm_on_many_covariates_asks_which(data):
-    svm = DipoleSVM(kernel="linear", standardize=True).fit(*data)
+    svm = paper_svm(kernel="linear", standardize=True).fit(*data)
     with pytest.raises(ValueError, match="features should name the two covariates"):
         plot_split_surface(svm, *data)
     with pytest.raises(ValueError, match="feature names should match"):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from matplotlib.patches import FancyBboxPatch
 
-from dipolar import DipoleSurvivalTree, LogRankSurvivalTree
+from dipolar import LogRankSurvivalTree
 from dipolar.datasets import load_leuksurv
 from dipolar.plotting import (
     plot_leaf_curves,
@@ -18,6 +18,7 @@ from dipolar.plotting import (
 )
 from dipolar.plotting.glyphs import GLUE
 from dipolar.plotting.style import ink_of, ordered_colors
+from tests.models import paper_tree
 from tests.plotting.drawn import (
     LONG,
     NUMBER,
@@ -76,7 +77,7 @@ def test_long_and_strange_names_are_clear(data, kernel, orientation):
     tree = (
         LogRankSurvivalTree(max_leaf_nodes=8)
         if kernel is None
-        else DipoleSurvivalTree(kernel=kernel, kappa=0.1, standardize=True, max_depth=2, max_rank=40)
+        else paper_tree(kernel=kernel, kappa=0.1, standardize=True, max_depth=2, max_rank=40)
     )
     ax = plot_tree(tree.fit(X, y), orientation=orientation)
     texts = assert_tree_is_clear(ax)
@@ -111,7 +112,7 @@ def test_numbers_are_never_broken(places, kernel, n_leaves):
     tree = (
         LogRankSurvivalTree(**size)
         if kernel is None
-        else DipoleSurvivalTree(kernel=kernel, kappa=0.1, standardize=True, max_rank=30, random_state=0, **size)
+        else paper_tree(kernel=kernel, kappa=0.1, standardize=True, max_rank=30, random_state=0, **size)
     ).fit(*places)
     names = list(places[0])
     ax = plot_tree(tree)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from dipolar.dipoles import DipoleRule, Dipoles
-from dipolar.factors import factorise
 from dipolar.kernels import make_kernel
+from dipolar.node_svm.dipoles import DipoleRule, Dipoles
+from dipolar.node_svm.factors import factorise
 from dipolar.node_svm.problem import NodeProblem
 from dipolar.survival import Survival
 
