@@ -1,9 +1,11 @@
 """Models as the paper has them, and forests of one kernel: short ways to write what many tests need."""
 
+from dataclasses import fields
+
 import numpy as np
 
 from dipolar import DipoleSurvivalForest, DipoleSurvivalTree, DipoleSVM
-from dipolar.kernels import GaussianKernel, LaplacianKernel, PolynomialKernel, SigmoidKernel
+from dipolar.kernels import GaussianKernel, LaplacianKernel, PolynomialKernel, SigmoidKernel, make_kernel
 from dipolar.node_svm.learning import DistanceQuantile
 
 KERNELS = {
@@ -29,6 +31,8 @@ PAPER_TREE = {"inherit": 0.0, "dipole_scope": "root", "max_depth": None, "min_sa
 def paper_svm(kernel="rbf", kappa=1.0, **settings):
     """Return a machine with the paper's settings; those of the kernel may stand beside its name."""
     own = {name: settings.pop(name) for name in ("sigma2", "gamma", "degree", "coef0") if name in settings}
+    if "margin_quantile" in settings:
+        settings["margin"] = DistanceQuantile(settings.pop("margin_quantile"))
     if isinstance(kernel, str) and own:
         kernel = KERNELS[kernel](**own)
     return DipoleSVM(kernel, kappa, **PAPER_SVM | settings)
@@ -55,3 +59,12 @@ def forest_of(n_estimators=100, *, kernel="linear", **settings):
 def partition(labels):
     """Return which rows are together, whatever the labels: each by the first row that it is with."""
     return np.unique(labels, return_index=True, return_inverse=True)[1][np.unique(labels, return_inverse=True)[1]]
+
+
+def kernel_of(name, X, weight, **parameters):
+    """Return a kernel by its name, with these parameters and the others learnt from the rows."""
+    kernel = make_kernel(name)
+    if name in KERNELS:
+        known = {field.name for field in fields(kernel)}
+        kernel = KERNELS[name](**{key: value for key, value in parameters.items() if key in known})
+    return kernel.fit(np.asarray(X, dtype=float), weight)

@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dipolar.node_svm.dipoles import Cutoffs, DipoleRule, Dipoles, find_cutoffs, score_levels
+from dipolar import DipoleSVM
+from dipolar.node_svm.dipoles import Cutoffs
+from dipolar.node_svm.learning import check_svm
 from dipolar.survival import Survival
+from tests.dipoles import Dipoles, Rule, score_levels
 from tests.reference import dipoles as reference
 
 pytestmark = pytest.mark.compiled
@@ -31,8 +34,7 @@ def outcomes(draw, max_rows=12):
 @st.composite
 def rules(draw):
     pure, mixed = draw(st.sampled_from([(0.25, 0.75), (0.0, 1.0), (0.15, 0.55), (0.5, 0.51), (0.0, 0.05), (0.9, 1.0)]))
-    prices = st.sampled_from([0.0, 1.0, 2.5])
-    return DipoleRule(pure, mixed, draw(prices), draw(prices), draw(st.sampled_from(["text", "scripts"])))
+    return Rule(pure, mixed, draw(st.sampled_from([0.0, 1.0, 2.5])), draw(st.sampled_from(["text", "scripts"])))
 
 
 def scores_of(draw, n):
@@ -51,7 +53,7 @@ def test_cutoffs_equal_the_order_statistics_of_all_gaps(outcome, rule, unit):
     expected = reference.cutoffs(
         survival.time[rows], survival.event[rows], rule.pure_quantile, rule.mixed_quantile, rule.cutoff_rule
     )
-    found = find_cutoffs(in_unit(survival, unit), weight, rule)
+    found = Dipoles(in_unit(survival, unit), weight, rule).cutoffs
     if rule.cutoff_rule == "text" and unit == 1.0:  # an order statistic is one of the gaps: no rounding is excused
         np.testing.assert_array_equal((found.pure, found.mixed), expected)
     else:
@@ -74,7 +76,7 @@ def test_orientation_equals_the_sum_over_all_pairs(data, outcome, rule, unit):
         scores[rows],
         *cutoffs,
         rule.pure_weight,
-        rule.mixed_weight,
+        1.0,
         rule.cutoff_rule,
     )
     dipoles = Dipoles(in_unit(survival, unit), weight, rule)
@@ -88,7 +90,7 @@ def test_orientation_with_foreign_cutoffs(data, outcome, cut):
     survival, weight = outcome
     scores = scores_of(data.draw, len(weight))
     rows = reference.repeat_rows(weight)
-    rule = DipoleRule(cutoff_rule=data.draw(st.sampled_from(["text", "scripts"])))
+    rule = Rule(cutoff_rule=data.draw(st.sampled_from(["text", "scripts"])))
     dipoles = Dipoles(survival, weight, rule, Cutoffs(cut, 2 * cut))
     expected = reference.orient(
         survival.time[rows], survival.event[rows], scores[rows], cut, 2 * cut, 1.0, 1.0, rule.cutoff_rule
@@ -106,7 +108,7 @@ def test_orientation_of_more_rows_than_a_node_of_the_tree_has_slots(seed, cutoff
     time, scores = rng.exponential(size=n), rng.normal(size=n)
     if seed % 2:
         time, scores = np.ceil(9 * time), np.round(scores, 1)
-    survival, rule = Survival(time, rng.uniform(size=n) < 0.7), DipoleRule(0.3, 0.6, cutoff_rule=cutoff_rule)
+    survival, rule = Survival(time, rng.uniform(size=n) < 0.7), Rule(0.3, 0.6, cutoff_rule=cutoff_rule)
     dipoles = Dipoles(survival, np.ones(n), rule)
     cutoffs = dipoles.cutoffs
     expected = reference.orient(time, survival.event, scores, cutoffs.pure, cutoffs.mixed, 1.0, 1.0, cutoff_rule)
@@ -116,7 +118,7 @@ def test_orientation_of_more_rows_than_a_node_of_the_tree_has_slots(seed, cutoff
 @given(st.data(), outcomes())
 def test_a_mixed_pair_exists_exactly_when_orientation_finds_one(data, outcome):
     survival, weight = outcome
-    dipoles = Dipoles(survival, np.ones_like(weight), DipoleRule(pure_weight=0.0))
+    dipoles = Dipoles(survival, np.ones_like(weight), Rule(pure_weight=0.0))
     upward, _ = dipoles.orient(np.zeros(len(weight)))
     assert dipoles.has_mixed == bool(upward.any())
 
@@ -124,7 +126,7 @@ def test_a_mixed_pair_exists_exactly_when_orientation_finds_one(data, outcome):
 def assert_sums_of_pairs(time, scores, weight):
     """All rows are events. A pair counts as often as the product of its weights says; rounding makes no pulls."""
     survival = Survival(time, np.ones(len(time), dtype=bool))
-    upward, downward = Dipoles(survival, weight, DipoleRule(), Cutoffs(1.5, 2.0)).orient(scores)
+    upward, downward = Dipoles(survival, weight, Rule(), Cutoffs(1.5, 2.0)).orient(scores)
 
     level = score_levels(scores)
     same_sign = np.add.outer(level, level) >= 0
@@ -163,7 +165,7 @@ def test_rounding_makes_no_pulls_in_large_samples():
     """All pure pairs lean down; sums of ten thousand tenths are not exact, and their differences are not zero."""
     n = 10_000
     survival = Survival(np.random.RandomState(0).exponential(size=n), np.ones(n, dtype=bool))
-    dipoles = Dipoles(survival, np.full(n, 0.1), DipoleRule(mixed_weight=0.0))
+    dipoles = Dipoles(survival, np.full(n, 0.1), Rule(), Cutoffs(1.0, np.nan))
     upward, downward = dipoles.orient(-1.0 - np.random.RandomState(1).uniform(size=n))
     np.testing.assert_array_equal(upward, 0.0)
     assert np.mean(downward > 0.0) > 0.99
@@ -172,7 +174,7 @@ def test_rounding_makes_no_pulls_in_large_samples():
 def test_a_light_row_pulls_however_heavy_the_others_are():
     """A row that was seen once, beside one that was seen 10^15 times."""
     survival = Survival(np.array([1.0, 2.0, 9.0]), np.ones(3, dtype=bool))
-    dipoles = Dipoles(survival, np.array([1.0, 1.0, 1e15]), DipoleRule(pure_weight=0.0), Cutoffs(0.5, 5.0))
+    dipoles = Dipoles(survival, np.array([1.0, 1.0, 1e15]), Rule(pure_weight=0.0), Cutoffs(0.5, 5.0))
     upward, downward = dipoles.orient(np.array([3.0, 2.0, 1.0]))
     np.testing.assert_array_equal(upward, [1e15, 1e15, 0.0])
     np.testing.assert_array_equal(downward, [0.0, 0.0, 2e15])
@@ -181,7 +183,7 @@ def test_a_light_row_pulls_however_heavy_the_others_are():
 @pytest.mark.parametrize("weight", [[1.0, 0.0, 0.0], [1e-200, 1e-200, 1e-200], [0.1, 0.2, 0.3]])
 def test_cutoffs_by_the_scripts_of_next_to_no_weight(weight):
     survival = Survival(np.array([1.0, 2.0, 4.0]), np.ones(3, dtype=bool))
-    cutoffs = find_cutoffs(survival, np.array(weight), DipoleRule(cutoff_rule="scripts"))
+    cutoffs = Dipoles(survival, np.array(weight), Rule(cutoff_rule="scripts")).cutoffs
     gaps = (cutoffs.pure, cutoffs.mixed)
     assert all(np.isnan(gap) or 1.0 <= gap <= 3.0 for gap in gaps)
 
@@ -190,7 +192,7 @@ def test_mirrored_scores_tie_after_rounding():
     """0.1 + 0.2 and 0.3 differ in the last bit; on the grid their pure pair leans up."""
     survival = Survival(np.array([1.0, 1.0, 5.0]), np.array([True, True, True]))
     scores = np.array([0.1 + 0.2, -0.3 - 1e-16, 1.0])
-    dipoles = Dipoles(survival, np.ones(3), DipoleRule(), Cutoffs(0.5, 4.0))
+    dipoles = Dipoles(survival, np.ones(3), Rule(), Cutoffs(0.5, 4.0))
     upward, _ = dipoles.orient(scores)
     mirrored, _ = dipoles.orient(np.array([0.3, -0.1 - 0.2, 1.0]))
     np.testing.assert_array_equal(upward, mirrored)
@@ -200,7 +202,7 @@ def test_mirrored_scores_tie_after_rounding():
 def test_all_scores_zero_is_the_all_positive_orientation():
     """Every pure pair up, every mixed pair up for its earlier and down for its later member."""
     survival = Survival(np.array([1.0, 2.0, 9.0]), np.array([True, True, False]))
-    dipoles = Dipoles(survival, np.ones(3), DipoleRule(), Cutoffs(2.0, 5.0))
+    dipoles = Dipoles(survival, np.ones(3), Rule(), Cutoffs(2.0, 5.0))
     upward, downward = dipoles.orient(np.zeros(3))
     np.testing.assert_array_equal(upward, [2.0, 2.0, 0.0])
     np.testing.assert_array_equal(downward, [0.0, 0.0, 2.0])
@@ -211,10 +213,10 @@ def test_all_scores_zero_is_the_all_positive_orientation():
     [
         ({"pure_quantile": 0.8}, r"mixed_quantile must be larger than pure_quantile, got 0.75 <= 0.8"),
         ({"pure_quantile": 25}, r"pure_quantile must be a number >= 0 and <= 1, got 25"),
-        ({"mixed_weight": -1.0}, r"mixed_weight must be a number >= 0 and <= 1e\+20, got -1.0"),
+        ({"pure_weight": -1.0}, r"pure_weight must be a number >= 0 and <= 1e\+20, got -1.0"),
         ({"cutoff_rule": "book"}, r"cutoff_rule must be one of \['text', 'scripts'\], got 'book'"),
     ],
 )
 def test_rules_refuse_nonsense(arguments, message):
     with pytest.raises(ValueError, match=message):
-        DipoleRule(**arguments)
+        check_svm(DipoleSVM(**arguments))

@@ -8,16 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics.pairwise import rbf_kernel
 
-from dipolar import factors
-from dipolar.kernels import GaussianKernel, LinearKernel, PolynomialKernel, make_kernel
+from dipolar.kernels import GaussianKernel, LinearKernel, PolynomialKernel
+from dipolar.node_svm import factors
 from dipolar.node_svm.factors import Surface, factorise
+from tests.models import kernel_of
 
 RNG = np.random.default_rng(0)
 KERNELS = ("linear", "quadratic", "polynomial", "rbf", "laplacian")
 
 
-def kernel_of(name, X, **parameters):
-    return make_kernel(name, X, np.ones(len(X)), **parameters)
+def fitted_kernel(name, X, **parameters):
+    return kernel_of(name, X, np.ones(len(X)), **parameters)
 
 
 def centred(gram):
@@ -35,7 +36,7 @@ def rows(draw, max_rows=15):
 
 @given(st.sampled_from(KERNELS), rows())
 def test_features_reproduce_the_centred_kernel(name, X):
-    kernel = kernel_of(name, X)
+    kernel = fitted_kernel(name, X)
     factor = factorise(kernel, X, tol=1e-12)
     gram = kernel.block(X, X)
     np.testing.assert_allclose(factor.features.mean(axis=0), 0.0, atol=1e-9)
@@ -45,7 +46,7 @@ def test_features_reproduce_the_centred_kernel(name, X):
 
 @given(st.sampled_from(KERNELS), rows(), st.integers(0, 100))
 def test_the_surface_of_some_weights_has_their_scores(name, X, seed):
-    kernel = kernel_of(name, X)
+    kernel = fitted_kernel(name, X)
     factor = factorise(kernel, X)
     weights = np.random.default_rng(seed).normal(size=factor.rank)
     expected = factor.features @ weights + 0.7
@@ -57,7 +58,7 @@ def test_the_surface_of_some_weights_has_their_scores(name, X, seed):
 @pytest.mark.parametrize("shape", [(40, 3), (12, 30), (70, 1)])
 def test_the_expansion_in_training_rows_is_the_same_surface(name, shape):
     X, new = RNG.normal(size=shape), RNG.normal(size=(15, shape[1]))
-    kernel = kernel_of(name, X)
+    kernel = fitted_kernel(name, X)
     factor = factorise(kernel, X)
     # As a solver's: a combination of the features of the rows.
     weights = RNG.normal(size=len(X)) @ factor.features
@@ -72,7 +73,7 @@ def test_the_expansion_in_training_rows_is_the_same_surface(name, shape):
 
 def test_few_features_are_used_as_they_are():
     X = RNG.normal(size=(50, 4))
-    for kernel in (kernel_of("linear", X), kernel_of("quadratic", X)):
+    for kernel in (fitted_kernel("linear", X), fitted_kernel("quadratic", X)):
         factor = factorise(kernel, X)
         assert factor.is_explicit
         assert factor.residual == 0.0
@@ -82,17 +83,17 @@ def test_few_features_are_used_as_they_are():
 def test_more_columns_than_rows_need_no_more_rank_than_rows():
     X = RNG.normal(size=(20, 500))
     for name in ("linear", "quadratic"):
-        factor = factorise(kernel_of(name, X), X)
+        factor = factorise(fitted_kernel(name, X), X)
         assert not factor.is_explicit
         assert factor.rank <= 20
-        gram = centred(kernel_of(name, X).block(X, X))
+        gram = centred(fitted_kernel(name, X).block(X, X))
         np.testing.assert_allclose(factor.features @ factor.features.T, gram, atol=1e-9 * np.abs(gram).max())
 
 
 def test_a_small_covariate_of_a_finite_kernel_is_not_rounded_away():
     """The trace tolerance would drop the second covariate, and with it the only thing that tells the rows apart."""
     X = np.column_stack((np.full(100, 1e4), RNG.normal(size=100), np.zeros((100, 98))))
-    factor = factorise(kernel_of("linear", np.repeat(X, 2, axis=1)), np.repeat(X, 2, axis=1), tol=1e-3)
+    factor = factorise(fitted_kernel("linear", np.repeat(X, 2, axis=1)), np.repeat(X, 2, axis=1), tol=1e-3)
     assert not factor.is_explicit
     expected = 2 * np.outer(X[:, 1] - X[:, 1].mean(), X[:, 1] - X[:, 1].mean())
     np.testing.assert_allclose(factor.features @ factor.features.T, expected, atol=1e-5)
@@ -101,7 +102,7 @@ def test_a_small_covariate_of_a_finite_kernel_is_not_rounded_away():
 @pytest.mark.parametrize("tol", [1e-1, 1e-3, 1e-6])
 def test_the_residual_is_what_is_left_out_and_within_the_tolerance(tol):
     X = RNG.normal(size=(200, 3))
-    kernel = kernel_of("rbf", X)
+    kernel = fitted_kernel("rbf", X)
     factor = factorise(kernel, X, tol=tol)
     uncentred = factor.features + factor.centre
     left_out = np.trace(kernel.block(X, X) - uncentred @ uncentred.T) / 200
@@ -119,7 +120,7 @@ def test_the_rank_has_a_limit(max_rank, few_rows, monkeypatch):
     """Also where storage for the columns grows, at 64 and 128."""
     monkeypatch.setattr(factors, "FEW_ROWS", few_rows)
     X = RNG.normal(size=(300, 4))
-    kernel = kernel_of("laplacian", X)
+    kernel = fitted_kernel("laplacian", X)
     factor = factorise(kernel, X, tol=0.0, max_rank=max_rank)
     assert factor.rank == len(factor.basis) == len(factor.basis_rows) == max_rank
     np.testing.assert_array_equal(factor.basis_rows, X[factor.basis])
@@ -133,7 +134,7 @@ def test_the_rank_has_a_limit(max_rank, few_rows, monkeypatch):
 @pytest.mark.parametrize("tol", [1e-1, 1e-3, 1e-6])
 def test_the_whole_matrix_and_its_columns_give_the_same_factor(name, tol, monkeypatch):
     X = RNG.normal(size=(150, 3))
-    kernel = kernel_of(name, X)
+    kernel = fitted_kernel(name, X)
     whole = factorise(kernel, X, tol=tol)
     monkeypatch.setattr(factors, "FEW_ROWS", 0)
     by_columns = factorise(kernel, X, tol=tol)
@@ -145,14 +146,14 @@ def test_the_whole_matrix_and_its_columns_give_the_same_factor(name, tol, monkey
 def test_each_distinct_row_enters_the_basis_once():
     distinct = RNG.normal(size=(6, 2))
     X = distinct[RNG.integers(0, 6, size=80)]
-    factor = factorise(kernel_of("rbf", X, sigma2=1.0), X, tol=0.0)
+    factor = factorise(fitted_kernel("rbf", X, sigma2=1.0), X, tol=0.0)
     assert factor.rank == len(np.unique(X, axis=0)) == 6
     assert factor.residual == pytest.approx(0.0, abs=1e-12)
 
 
 def test_an_indefinite_kernel_is_factored_as_far_as_it_goes_and_says_so():
     X = RNG.normal(size=(60, 3)) * 2
-    kernel = kernel_of("sigmoid", X, gamma=1.0, coef0=-1.0)
+    kernel = fitted_kernel("sigmoid", X, gamma=1.0, coef0=-1.0)
     gram = kernel.block(X, X)
     assert np.linalg.eigvalsh(gram).min() < -1  # it is indefinite, and not by rounding
     factor = factorise(kernel, X)
@@ -167,7 +168,7 @@ def test_an_indefinite_kernel_is_factored_as_far_as_it_goes_and_says_so():
 
 def test_a_negative_definite_kernel_leaves_nothing_to_work_with():
     X = RNG.normal(size=(10, 2))
-    factor = factorise(kernel_of(lambda a, b: -(a @ b.T), X), X)
+    factor = factorise(fitted_kernel(lambda a, b: -(a @ b.T), X), X)
     assert factor.rank == 0
     assert factor.residual == 1.0
     np.testing.assert_array_equal(factor.surface(np.empty(0), 2.0).score(X), np.full(10, 2.0))
@@ -180,9 +181,9 @@ def test_callable_and_precomputed_kernels_have_the_factor_of_the_named_one():
     def gram(a, b):
         return rbf_kernel(a, b, gamma=0.5 / sigma2)
 
-    named = factorise(kernel_of("rbf", X, sigma2=sigma2), X)
-    called = factorise(kernel_of(gram, X), X)
-    looked_up = factorise(kernel_of("precomputed", gram(X, X)), gram(X, X))
+    named = factorise(fitted_kernel("rbf", X, sigma2=sigma2), X)
+    called = factorise(fitted_kernel(gram, X), X)
+    looked_up = factorise(fitted_kernel("precomputed", gram(X, X)), gram(X, X))
     weights = RNG.normal(size=named.rank)
     expected = named.surface(weights, 0.1).score(new)
     np.testing.assert_array_equal(named.basis, called.basis)
@@ -194,7 +195,7 @@ def test_callable_and_precomputed_kernels_have_the_factor_of_the_named_one():
 @pytest.mark.parametrize("name", KERNELS)
 def test_constant_rows_have_features_of_zero(name):
     X = np.full((9, 2), 1.5)
-    factor = factorise(kernel_of(name, X), X)
+    factor = factorise(fitted_kernel(name, X), X)
     np.testing.assert_allclose(factor.features, 0.0, atol=1e-12)
     surface = factor.surface(np.zeros(factor.rank), 0.4)
     assert surface.is_flat
@@ -204,7 +205,7 @@ def test_constant_rows_have_features_of_zero(name):
 def test_scores_do_not_depend_on_the_blocks_they_are_made_in(monkeypatch):
     X = RNG.normal(size=(101, 2))
     for name in ("quadratic", "rbf"):
-        factor = factorise(kernel_of(name, X), X)
+        factor = factorise(fitted_kernel(name, X), X)
         surface = factor.surface(RNG.normal(size=factor.rank), 0.0)
         whole = surface.score(X)
         monkeypatch.setattr(factors, "BLOCK_SIZE", 7 * factor.rank)
@@ -217,7 +218,7 @@ def test_a_large_gaussian_factor_never_holds_a_square_matrix():
     X = RNG.normal(size=(20_000, 4))
     tracemalloc.start()
     try:
-        factor = factorise(kernel_of("rbf", X), X, max_rank=50)
+        factor = factorise(fitted_kernel("rbf", X), X, max_rank=50)
         factor.surface(np.ones(50), 0.0).score(X)
         _, peak = tracemalloc.get_traced_memory()
     finally:

@@ -15,9 +15,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dipolar import survival_outcome
 from dipolar.datasets import load_mgus, load_remission
-from dipolar.kernels import make_kernel
 from dipolar.simulation import simulate
-from tests.models import paper_svm
+from tests.models import kernel_of, paper_svm
 from tests.reference.dipoles import orient
 
 KERNELS = ["linear", "quadratic", "polynomial", "rbf", "laplacian", "sigmoid"]
@@ -47,7 +46,7 @@ def test_score_is_the_sum_over_the_support_vectors(planar, kernel, kappa):
     X, y = planar
     new = simulate("planar-2", 50, random_state=1).X
     svm = paper_svm(kernel, kappa).fit(X, y)
-    block = make_kernel(kernel, X, np.ones(len(X)), degree=3, coef0=1.0).block(new, svm.support_vectors_)
+    block = kernel_of(kernel, X, np.ones(len(X)), degree=3, coef0=1.0).block(new, svm.support_vectors_)
     close(svm.decision_function(new), block @ svm.dual_coef_ + svm.intercept_)
     np.testing.assert_array_equal(svm.support_vectors_, X[svm.support_])
     assert len(svm.support_) == len(svm.dual_coef_) <= svm.rank_ + 1
@@ -221,14 +220,14 @@ def test_fit_does_not_touch_parameters_or_input(planar):
     assert clone(svm).get_params() == parameters
 
 
-def test_one_seed_gives_one_surface():
+def test_what_is_drawn_is_the_same_in_every_fit():
     """More than ten covariates are drawn for the quartile starts, more than 1000 rows for the margin."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1100, 12))
     y = rng.exponential(np.exp(X[:, 0]))
-    first, second = (paper_svm("linear", init="quartile", random_state=3).fit(X, y) for _ in range(2))
+    first, second = (paper_svm("linear", init="quartile").fit(X, y) for _ in range(2))
     np.testing.assert_array_equal(first.decision_function(X), second.decision_function(X))
-    assert paper_svm("linear", random_state=4).fit(X, y).margin_ != first.margin_
+    assert first.margin_ == second.margin_
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -297,13 +296,6 @@ def test_tied_times_are_dipoles_of_gap_zero(kernel):
     assert svm.status_ == "settled"
 
 
-def test_no_price_on_mixed_dipoles_leaves_nothing_to_part(planar):
-    X, y = planar
-    svm = paper_svm(mixed_weight=0.0).fit(X, y)
-    assert svm.status_ == "no_mixed_dipoles"
-    assert len(set(svm.predict(X))) == 1
-
-
 @settings(max_examples=60)
 @given(st.data())
 def test_any_small_data_set_can_be_split(data):
@@ -321,13 +313,13 @@ def test_any_small_data_set_can_be_split(data):
     assert np.isfinite(svm.decision_function(X)).all()
 
 
-def test_an_unreached_tolerance_warns_with_the_gap(planar, monkeypatch):
-    monkeypatch.setattr("dipolar.node_svm.interior_point.MAX_NEWTON_STEPS", 2)
+def test_an_unreached_tolerance_warns_with_the_gap(planar):
     X, y = planar
-    with pytest.warns(ConvergenceWarning, match=r"solved to a relative duality gap of .*, not 1\.0e-06\. Scale"):
-        svm = paper_svm("linear").fit(X, y)
+    with pytest.warns(ConvergenceWarning, match=r"solved to a relative duality gap of .*, not 1\.0e-30\. Scale"):
+        svm = paper_svm("linear", solver_tol=1e-30).fit(X, y)
     assert svm.status_ == "unconverged"
-    assert svm.duality_gap_ > 1e-6
+    assert 1e-30 < svm.duality_gap_ < 1e-6
+    close(svm.decision_function(X), paper_svm("linear", max_reorientations=0).fit(X, y).decision_function(X))
 
 
 def test_the_limit_on_reorientations(planar):

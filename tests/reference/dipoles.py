@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from dipolar.node_svm.dipoles import score_levels
+from tests.dipoles import score_levels
 
 
 def repeat_rows(weight):

@@ -59,9 +59,9 @@ class Settled:
 
     @property
     def relative_gap(self) -> float:
-        """A proven bound on the relative error of the last optimum; NaN where nothing was solved."""
+        """A proven bound on the relative error of the last optimum; 0 where there is nothing to solve."""
         if not len(self.criterion_path):
-            return np.inf if self.status is SplitStatus.UNCONVERGED else np.nan
+            return np.inf if self.status is SplitStatus.UNCONVERGED else 0.0
         return max(0.0, 1.0 - self.dual / self.criterion_path[-1])
 
 
@@ -122,7 +122,7 @@ def starting_cuts(X: np.ndarray, weight: np.ndarray, init: int, rng: np.random.G
 def _settle_compiled(args: tuple, scores: np.ndarray) -> Settled:
     time, event, weight, table, X, cuts, rules = args
     rank, n = table.shape
-    weights, path = np.empty((1, rank)), np.empty((1, rules.max_reorientations + 1))
+    weights, path = np.zeros((1, rank)), np.empty((1, rules.max_reorientations + 1))
     status, n_solved = np.empty(1, np.int64), np.empty(1, np.int64)
     intercept, dual = np.empty(1), np.empty(1)
     settle_nodes(

@@ -113,7 +113,8 @@ class DipoleSVM(BaseEstimator):
     n_reorientations_ : int
         Number of re-orientations that were solved again.
     duality_gap_ : float
-        Relative duality gap of the last solve: a proven bound on its error. NaN where nothing was solved.
+        Relative duality gap of the last solve: a proven bound on its error; 0 where there is
+        nothing to solve.
     boundary_ : float
         Rows with a score below it go left. Its size is a millionth of the margin: closer to 0 is on the surface.
     status_ : str
@@ -244,7 +245,8 @@ class DipoleSVM(BaseEstimator):
         """Assign what a user may look at."""
         settled, factor = found.settled, found.factor
         used, coefficients = factor.expansion(settled.weights)
-        self._svm, self._surface, self._columns = svm, surface, rows.first
+        self._svm, self._surface = svm, surface
+        self._columns = rows.first if self._is_precomputed() else None
         self.margin_ = svm.rules.margin
         self.boundary_ = surface.boundary
         self.support_ = rows.first[used]
