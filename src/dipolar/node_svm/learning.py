@@ -166,6 +166,11 @@ def check_svm(svm: Any) -> None:
     check_number("pure_weight", svm.pure_weight, low=0, high=LARGEST_WEIGHT, hint=hint)
     check_kappa(svm.kappa)
     check_choice("kappa_scale", svm.kappa_scale, KAPPA_SCALES, hint="'sum' is the paper's.")
+    if svm.standardize and isinstance(svm.kernel, str) and svm.kernel == "precomputed":
+        raise ValueError(
+            "standardize=True needs covariates, but with kernel='precomputed' X is a kernel matrix. Pass "
+            "standardize=False."
+        )
     check_choice("cutoff_rule", svm.cutoff_rule, CUTOFF_RULES)
     check_choice("init", svm.init, INITS, hint="'hazard' is the best one.")
     check_choice("cut", svm.cut, CUTS, hint="'svm' is the paper's.")
@@ -218,8 +223,6 @@ def learn(svm: Any, rows: TrainingRows, rng: np.random.Generator, *, root_cutoff
 def _find_scale(svm: Any, rows: TrainingRows) -> tuple[np.ndarray, np.ndarray]:
     if not svm.standardize:
         return np.zeros(rows.X.shape[1]), np.ones(rows.X.shape[1])
-    if isinstance(svm.kernel, str) and svm.kernel == "precomputed":
-        raise ValueError("standardize=True needs covariates, but with kernel='precomputed' X is a kernel matrix.")
     return mean_and_deviation(rows.X, rows.weight)
 
 
