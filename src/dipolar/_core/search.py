@@ -382,11 +382,15 @@ def settle(time, event, weight, features, X, cuts, rules, weights, scores, path)
 
         kappa = rules.kappa / total if rules.per_dipole else rules.kappa
         enough = criterion if is_start else np.inf
-        value, bound, b = solve(
-            features, cost, largest, kappa, rules.margin, rules.solver_tol, enough, new_weights, new_scores
-        )
+        while True:
+            value, bound, b = solve(
+                features, cost, largest, kappa, rules.margin, rules.solver_tol, enough, new_weights, new_scores
+            )
+            is_proven = value - bound <= rules.solver_tol * value
+            if is_proven or bound > enough or enough == np.inf:
+                break
+            enough = np.inf  # it was stopped by a bound that was not quite one
         is_better = value < criterion or (is_start and value == criterion and number < winner)
-        is_proven = value - bound <= rules.solver_tol * value
         if is_better and is_proven:
             fall = criterion - value
             copy_to(new_weights, weights)

@@ -259,7 +259,7 @@ class SurfaceFinder:
         rows: np.ndarray,
         row_offset: np.ndarray,
     ) -> None:
-        """Find the surfaces of nodes in compiled code; a node with a problem that it cannot solve is looked at alone."""
+        """Find the surfaces of nodes in compiled code; one with a problem that it cannot solve is looked at alone."""
         svm, tables, inherit = machine.svm, machine.tables, self._splitter.inherit
         is_child = inherit > 0 and parent[nodes[0]] >= 0  # nodes that are asked for together are of one level
         chosen = _Found(*(values[nodes] for values in found))
