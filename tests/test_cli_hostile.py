@@ -1,6 +1,7 @@
 """Commands against what they may meet: full disks, pipes, signals, formulas, damaged text. One clear line, status 2."""
 
 import csv
+import datetime
 import json
 import os
 import resource
@@ -268,6 +269,63 @@ def test_rows_that_no_memory_holds_are_one_line(monkeypatch):
 
     monkeypatch.setattr("dipolar.cli.commands.fit.read_data", fill)
     assert "not enough memory" in refused("fit", "remission")
+
+
+@pytest.mark.parametrize("place", [0, 1, 2, 3])
+def test_long_cells_are_shortened_in_messages(tmp_path, place):
+    name = "x" * 30_000
+    cells = [["1", "0", "1"], ["2", "1", "2"], ["3", "1", "3"]]
+    header = ["time", "event", "x"]
+    if place == 3:
+        header[2] = name
+    else:
+        cells[0][place] = name
+    path = tmp_path / "data.csv"
+    path.write_text("\n".join(",".join(row) for row in [header, *cells]))
+    result = dipolar("fit", path, *QUICK, "--category", "x" if place < 3 else name)
+    assert result.exit_code == (2 if place < 2 else 0)
+    assert len(result.stderr) < 1000 and (place == 3 or len(result.stdout) < 5000)
+
+
+def test_dates_of_any_year(tmp_path):
+    days = [datetime.datetime(1, 1, 1), datetime.datetime(9999, 12, 31), None]
+    pd.DataFrame({"time": [1, 2, 3], "seen": pd.Series(days, dtype=object)}).to_parquet(tmp_path / "a.parquet")
+    book = openpyxl.Workbook()
+    for row in (["time", "seen"], *zip([1, 2, 3], [datetime.date(1900, 3, 1), *days[1:]])):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    for suffix, first in (("parquet", "0001-01-01"), ("xlsx", "1900-03-01")):
+        column = read_table(str(tmp_path / f"a.{suffix}")).columns["seen"]
+        assert column.astype("datetime64[D]").astype(str).tolist() == [first, "9999-12-31", "NaT"]
+
+
+def test_rows_that_cannot_be_compared_have_no_concordance(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("time,event,x\n5,1,1\n5,1,2\n3,0,1\n")
+    document = json.loads(dipolar("fit", path, *QUICK, "--json").stdout)
+    assert document["harrell_c_on_training_rows"] is None
+    assert "No two of these rows can be compared" in " ".join(dipolar("fit", path, *QUICK).stdout.split())
+
+
+def test_times_that_the_library_refuses_are_one_line(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("time,event,x\n1e308,1,1\n1e308,1,2\n")
+    for command in ("fit", "evaluate"):
+        assert "time is above" in refused(command, path, *QUICK)
+
+
+def test_what_a_reader_thinks_of_a_file_is_not_told(tmp_path):
+    """Excel writes extensions that openpyxl warns about, and they say nothing about the cells."""
+    plain, path = tmp_path / "plain.xlsx", tmp_path / "data.xlsx"
+    pd.DataFrame({"time": range(1, 41), "event": 1, "x": [1, 2] * 20}).to_excel(plain, index=False)
+    extension = b'<extLst><ext uri="{CCE6A557-97BC-4b89-ADB6-D9C93CAAB3DF}"/></extLst></worksheet>'
+    with zipfile.ZipFile(plain) as source, zipfile.ZipFile(path, "w") as target:
+        for name in source.namelist():
+            target.writestr(name, source.read(name).replace(b"</worksheet>", extension))
+    with pytest.warns(UserWarning, match="extension"):
+        openpyxl.load_workbook(path)
+    result = dipolar("fit", path, *QUICK)
+    assert result.exit_code == 0 and result.stderr == ""
 
 
 def test_predictions_do_not_depend_on_where_they_go(model, tmp_path):
