@@ -2,6 +2,7 @@
 
 draw            random choices of one case, from its seed
 rows, settings  what they make: data, and parameters of estimators
+tables          files of rows, with odd cells and damaged bytes
 models, scores, files, commands
                 the targets: what is called with them, and what has to hold of the answers
 faults          what counts as a fault

@@ -23,7 +23,23 @@ __all__ = ["draw_columns", "write_file"]
 Columns = dict[str, list[Any]]
 
 OUTCOME_NAMES = (("time", "event"), ("days", "status"), ("futime", "death"), ("OS.time", "censored"))
-NAMES = ("age", "sex", "x", "patient_id", "stage", "seen", "=cmd()", "größe", "a,b", "a;b", " ", "", "[id]", "{x}")
+NAMES = (
+    "age",
+    "risk",
+    "sex",
+    "x",
+    "patient_id",
+    "stage",
+    "seen",
+    "=cmd()",
+    "größe",
+    "a,b",
+    "a;b",
+    " ",
+    "",
+    "[id]",
+    "{x}",
+)
 ODD_NAMES = (*NAMES, "time", "status", "x" * 300, "a\nb", '"', "'", "\u202e", "\ufeffx", "{", "\x1b[31m", "[bold]")
 
 FORMULAS = ("=1+1", "+A1", "-2+cmd|'x'!A0", "@SUM(A1)", "\t=1", "＝1", "#N/A", "=HYPERLINK(1)", "-", "+")

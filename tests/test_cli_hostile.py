@@ -87,6 +87,13 @@ def test_kept_columns_are_no_formulas(model, tmp_path):
     assert [row["name"] for row in document["predictions"]] == ["=cmd()", "-7"]
 
 
+@pytest.mark.parametrize("name", ["row", "risk", "survival_at_5"])
+def test_kept_columns_are_not_mistaken_for_predictions(model, tmp_path, name):
+    data, output = tmp_path / "new.csv", tmp_path / "out.parquet"
+    data.write_text(f"{name},TR,logWBC\n1,0,3\n")
+    assert f"a column {name!r} of its own" in refused("predict", model, data, "--keep", name, "-o", output)
+
+
 # Places that are written to.
 
 
