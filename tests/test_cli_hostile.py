@@ -21,6 +21,7 @@ import pandas as pd
 import pytest
 
 from dipolar.cli import table as table_module
+from dipolar.cli.cells import as_text
 from dipolar.cli.destination import write_table
 from dipolar.cli.messages import UserError
 from dipolar.cli.spreadsheets import MOST_CHARACTERS, begins_like_a_formula
@@ -250,7 +251,14 @@ def test_a_column_may_be_called_as_databases_call_it(tmp_path):
     assert list(read_table(str(tmp_path / "a.csv")).columns) == ["[time]", "{x}"]
 
 
-@pytest.mark.parametrize("content", [b"[" * 100_000, b'{"format": "dipolar-preparation", "version": 1e999}'])
+# A median that is no float.
+LONG = (
+    b'{"format": "dipolar-preparation", "version": 1, "dropped": [], "outcome": ["a", "b"], "time_unit": null,'
+    b'"recipes": [{"kind": "number", "name": "x", "fill": 1' + b"0" * 400 + b"}]}"
+)
+
+
+@pytest.mark.parametrize("content", [b"[" * 100_000, b'{"format": "dipolar-preparation", "version": 1e999}', LONG])
 def test_nested_and_odd_preparations_are_refused(model, tmp_path, content):
     path = tmp_path / "m.dipolar"
     path.write_bytes(model.read_bytes())
@@ -304,6 +312,16 @@ def test_dates_of_any_year(tmp_path):
     for suffix, first in (("parquet", "0001-01-01"), ("xlsx", "1900-03-01")):
         column = read_table(str(tmp_path / f"a.{suffix}")).columns["seen"]
         assert column.astype("datetime64[D]").astype(str).tolist() == [first, "9999-12-31", "NaT"]
+
+
+@pytest.mark.parametrize("others", [(1.5, None), ("a", "b")])
+def test_whole_numbers_of_any_length(tmp_path, others):
+    plain, path = tmp_path / "plain.xlsx", tmp_path / "data.xlsx"
+    pd.DataFrame({"x": [12321, *others]}).to_excel(plain, index=False)
+    with zipfile.ZipFile(plain) as source, zipfile.ZipFile(path, "w") as target:
+        for name in source.namelist():
+            target.writestr(name, source.read(name).replace(b"12321", b"9" * 400))
+    assert as_text(read_table(str(path)).columns["x"])[0] == "inf"
 
 
 def test_rows_that_cannot_be_compared_have_no_concordance(tmp_path):

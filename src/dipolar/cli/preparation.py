@@ -152,7 +152,7 @@ class Preparation:
             dropped = tuple((str(name), str(reason)) for name, reason in record["dropped"])
             time, event = map(str, record["outcome"])
             unit = None if record["time_unit"] is None else str(record["time_unit"])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise ValueError(f"its preparation is damaged ({error})") from error
         return cls(recipes, dropped, (time, event), unit)
 
