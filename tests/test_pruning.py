@@ -158,17 +158,16 @@ def test_the_smallest_of_equally_good_members_is_chosen():
 
 def test_an_interrupt_leaves_no_worker_behind():
     X, survival = sample()
-    growing = make_grow(min_samples_leaf=10)
-    path = pruning_path(growing(X, survival, np.ones(len(X)), np.random.default_rng(0)))
+    rows, _ = in_time_order(X, survival)
+    splitter = axis_splitter(X.shape[1])
+    path = pruning_path(grow(X, survival, min_samples_leaf=10))
     before = threading.active_count()
 
     def interrupt(done, total):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        bootstrap_statistics(
-            path, growing, X, survival, np.ones(len(X)), 50, np.random.default_rng(1), 2, interrupt
-        )  # fmt: skip
+        bootstrap_statistics(path, splitter, LEAVES_OF_TEN, rows, 50, np.random.default_rng(1), 2, interrupt)
     deadline = time.monotonic() + 10
     while threading.active_count() > before and time.monotonic() < deadline:
         time.sleep(0.01)
