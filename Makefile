@@ -51,6 +51,7 @@ bench: $(VENV)/.installed-test  ## the measured figures of docs/benchmarks.md; t
 	$(BIN)/python benchmarks/node_solver.py --output benchmarks/results/node_solver.md
 	$(BIN)/python benchmarks/trees.py
 	$(BIN)/python benchmarks/metrics.py
+	$(BIN)/python benchmarks/honesty.py
 	$(BIN)/python benchmarks/tuning.py
 
 clean:

@@ -102,9 +102,10 @@ def logrank_test(
     It equals R's `survdiff(Surv(time, event) ~ group, rho=rho)` and lifelines' `multivariate_logrank_test` with the
     same weights. Where the groups are never at risk together the statistic is 0 and the p-value 1.
 
-    At the 5 % level, the chi-square law finds a difference between groups that have none in CHI2_RATES.
-    Permutations do so in 5 %, whatever the groups, if these are censored alike. `python benchmarks/honesty.py` measures
-    both.
+    At the 5 % level, the chi-square law finds a difference where there is none in 6 % of the data sets with two groups
+    of 10 rows and 5 events in each, in 11 % with ten such groups, 21 % with forty, and 34 % with forty groups of half
+    that size; with ten groups of 20 events each it is 6 %. Permutations do so in 5 %, whatever the groups, if these
+    are censored alike. `python benchmarks/honesty.py` measures both.
 
     No method makes the test of a tree's leaves on the rows that grew it honest: the splits were chosen to make the
     leaves differ.
