@@ -153,6 +153,9 @@ class DrawnSurfaces(Splits):
     def _check_meaning(self, is_split: np.ndarray) -> None:
         check_split_numbers(self.split, is_split)
         n_columns, n_found, n_values = (np.diff(o) for o in (self.column_offset, self.offset, self.basis_offset))
+        owner = np.repeat(np.arange(len(n_columns)), n_columns)
+        if len(np.unique(owner * len(self.mean) + self.column)) < len(self.column):
+            raise ValueError("a surface has a covariate twice")
         kinds = zip(self.kernel.tolist(), n_columns.tolist(), n_found.tolist())
         n_wanted = np.array([n_coefficients(*kind) for kind in kinds], np.int64)
         n_basis = np.where(self.kernel == GAUSSIAN, n_found * n_columns, 0)
