@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from dipolar._core.logrank import FAMILIES
@@ -350,6 +351,13 @@ class DipoleSurvivalTree(BaseSurvivalTree):
                 "kernel as a callable, or split a single node with DipoleSVM."
             )
         return DipoleSplitter(SvmPlan.of(self), self.dipole_scope, self.threshold, getattr(self, "_memory", None))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        plan = SvmPlan.of(self)
+        plan.dipole_rule()
+        # Kernel, margin and settings are checked where they are fixed by the rows of the root; any two rows will do.
+        plan.learn(np.array([[0.0], [1.0]]), np.ones(2), np.random.default_rng(0))
 
     def _warn_about(self, splitter: Splitter) -> None:
         assert isinstance(splitter, DipoleSplitter)
