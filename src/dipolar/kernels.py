@@ -254,7 +254,7 @@ def make_kernel(
         return kernel
     if callable(kernel):
         return CallableKernel(kernel)
-    name = ALIASES.get(kernel, kernel)
+    name = ALIASES.get(kernel, kernel) if isinstance(kernel, str) else None
     if name == "linear":
         return LinearKernel()
     if name == "quadratic":

@@ -14,12 +14,11 @@ from joblib import delayed
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning, FitFailedWarning, UndefinedMetricWarning
 from sklearn.model_selection import ParameterGrid, StratifiedKFold, check_cv
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from dipolar.metrics.scorers import SurvivalScorer, get_scorer
+from dipolar.metrics.scorers import SCORER_NAMES, SurvivalScorer, get_scorer
 from dipolar.parallel import run_tasks
-from dipolar.parameters import check_number
+from dipolar.parameters import check_choice, check_flag, check_number, draw_seed
 from dipolar.survival import survival_outcome
 from dipolar.tree.dipole_splitter import RootMemory
 from dipolar.tree.progress import Reporter
@@ -178,9 +177,10 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts, when a tree is grown and when it is scored. A scorer of your own is not told.
         """
+        check_flag("one_standard_error", self.one_standard_error)
         checked, survival, weight = check_fit_data(self, X, y, sample_weight, drop_unseen=False)
         outcome = survival_outcome(survival.time, survival.event)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = draw_seed(self.random_state)
         families, kappas, depths = self._families(), np.exp(self._eta()), self._depths(float(weight.sum()))
         scorers = self._scorers()
         folds = list(self._splitter(seed).split(checked, survival.event))
@@ -237,16 +237,16 @@ class DipoleSurvivalTreeCV(BaseEstimator):
     # What is searched.
 
     def _template(self) -> DipoleSurvivalTree:
-        return DipoleSurvivalTree(**DEFAULT_TREE) if self.estimator is None else clone(self.estimator)
+        if self.estimator is None:
+            return DipoleSurvivalTree(**DEFAULT_TREE)
+        if not isinstance(self.estimator, DipoleSurvivalTree):
+            raise ValueError(f"estimator must be None or a DipoleSurvivalTree, got {self.estimator!r}.")
+        return clone(self.estimator)
 
     def _eta(self) -> np.ndarray:
-        eta = np.asarray(DEFAULT_ETA if self.eta is None else self.eta, dtype=np.float64)
-        if eta.ndim != 1 or not len(eta) or not (np.abs(eta) <= LARGEST_ETA).all():
-            raise ValueError(
-                f"eta must be a list of values of log(kappa) between {-LARGEST_ETA:g} and {LARGEST_ETA:g}, got "
-                f"{self.eta!r}. The default is -6, -4, -2, 0."
-            )
-        return np.unique(eta)
+        hint = "It is log(kappa); the default is to try -6, -4, -2 and 0."
+        eta = _listed("eta", DEFAULT_ETA if self.eta is None else self.eta, hint)
+        return np.unique([check_number("eta", value, low=-LARGEST_ETA, high=LARGEST_ETA, hint=hint) for value in eta])
 
     def _depths(self, n_samples: float) -> Sequence[int | None]:
         if self.max_depth is None:
@@ -255,27 +255,26 @@ class DipoleSurvivalTreeCV(BaseEstimator):
             if self.max_depth != "auto":
                 raise ValueError(f'max_depth must be "auto", a list of depths or None, got {self.max_depth!r}.')
             return list(range(1, max(1, round(np.log2(n_samples) / 2)) + 1))
-        depths = [self.max_depth] if isinstance(self.max_depth, int | np.integer) else list(self.max_depth)
-        if not depths:
-            raise ValueError("max_depth must list at least one depth, got an empty list. None sets no limit.")
+        depths = _listed("max_depth", self.max_depth, "None sets no limit.")
         return sorted({int(check_number("max_depth", depth, low=1, whole=True)) for depth in depths})
 
     def _families(self) -> list[dict[str, Any]]:
         """All candidates but for their kappa."""
-        single = isinstance(self.kernel, str) or callable(self.kernel)
-        kernels = [self.kernel] if single else list(self.kernel)
-        if not kernels:
-            raise ValueError("kernel must name at least one kernel, got an empty list.")
+        kernels = _listed("kernel", self.kernel, "'linear' is the default.")
         default = DEFAULT_GRID if self.estimator is None else {}
         grid = default if self.param_grid is None else self.param_grid
         known = self._template().get_params()
+        try:
+            members = list(ParameterGrid(dict(grid)))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"param_grid must be None or a dict of lists of values, got {grid!r}: {error}") from error
         for name in grid:
             if name not in known or name in ("kernel", "kappa", "max_depth"):
                 raise ValueError(
                     "param_grid must name parameters of DipoleSurvivalTree other than kernel, kappa and max_depth, got "
                     f"{name!r}. Those three are tuned by kernel=, eta= and max_depth=."
                 )
-        return [{"kernel": kernel, **others} for kernel in kernels for others in ParameterGrid(grid)]
+        return [{"kernel": kernel, **others} for kernel in kernels for others in members]
 
     def _splitter(self, seed: int) -> Any:
         if isinstance(self.cv, int | np.integer):
@@ -286,9 +285,11 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         if callable(self.scoring):
             return {getattr(self.scoring, "__name__", "score"): self.scoring}
         if isinstance(self.scoring, Mapping):
+            if not self.scoring or not all(map(callable, self.scoring.values())):
+                raise ValueError(f"scoring must name functions of (estimator, X, y), got {self.scoring!r}.")
             return dict(self.scoring)
-        names: Sequence[str] = [self.scoring] if isinstance(self.scoring, str) else list(self.scoring)
-        return {name: get_scorer(name) for name in names}
+        names = _listed("scoring", self.scoring, "'concordance' is the default.")
+        return {check_choice("scoring", name, SCORER_NAMES): get_scorer(name) for name in names}
 
     # The search.
 
@@ -311,8 +312,8 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         mean = table[f"mean_test_{name}"]
         if mean.isna().all():
             raise ValueError(
-                f"No candidate could be scored by {name!r} on every fold. Use fewer folds, or folds with equal shares "
-                "of events."
+                f"scoring={name!r} is not defined on every fold of cv={self.cv!r}, for any candidate. Use fewer folds, "
+                "or folds with equal shares of events."
             )
         bar = mean.max()
         if self.one_standard_error:
@@ -337,6 +338,15 @@ class DipoleSurvivalTreeCV(BaseEstimator):
     def _tree(self) -> DipoleSurvivalTree:
         check_is_fitted(self)
         return self.best_estimator_
+
+
+def _listed(name: str, value: Any, hint: str) -> list[Any]:
+    """Return a parameter that is one value, or a sequence of them, as a list that is not empty."""
+    is_sequence = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+    values = list(value) if is_sequence else [value]
+    if not values:
+        raise ValueError(f"{name} must list at least one value, got {value!r}. {hint}")
+    return values
 
 
 def _score_path(tree, kappas, depths, X, y, weight, fold, scorers) -> list[_Score]:

@@ -8,15 +8,18 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 __all__ = [
     "LARGEST_PRICE",
     "check_choice",
     "check_exponents",
+    "check_flag",
     "check_kappa",
     "check_number",
     "check_share",
     "count_features",
+    "draw_seed",
 ]
 
 # Prices of losses multiply: with each other, with weights and with covariates.
@@ -59,6 +62,24 @@ def check_choice(name: str, value: Any, choices: Iterable[Any], *, hint: str = "
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
         raise ValueError(_sentence(f"{name} must be one of {choices}, got {value!r}.", hint))
     return value
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Return True or False; other values have a truth as well, but "no" would mean yes."""
+    if not isinstance(value, bool | np.bool_ | Integral) or value not in (0, 1):
+        raise ValueError(f"{name} must be True or False, got {value!r}.")
+    return bool(value)
+
+
+def draw_seed(random_state: Any) -> int:
+    """Return the one number that all randomness of a model comes from."""
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError as error:
+        raise ValueError(
+            f"random_state must be None, an integer from 0 to 2**32 - 1 or a numpy.random.RandomState, got "
+            f"{random_state!r}. An integer gives the same model each time."
+        ) from error
 
 
 def check_kappa(value: Any) -> float:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from dipolar.dipoles import Dipoles
 from dipolar.kernels import LinearKernel
 from dipolar.node_svm.plan import NodeSplit, NodeSvm, SvmPlan, snap
 from dipolar.node_svm.reorientation import SplitStatus
+from dipolar.parameters import draw_seed
 from dipolar.rows import arrange_rows
 from dipolar.threads import one_blas_thread
 from dipolar.validation import check_fit_data, check_predict_data
@@ -221,7 +221,7 @@ class DipoleSVM(BaseEstimator):
         """
         plan = SvmPlan.of(self)
         X, survival, weight = check_fit_data(self, X, y, sample_weight)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        rng = np.random.default_rng(draw_seed(self.random_state))
         given = np.arange(len(X))
         if not self._is_precomputed():
             rows = arrange_rows(X, survival, weight)

@@ -15,7 +15,7 @@ from dipolar.dipoles import DipoleRule, Dipoles
 from dipolar.factors import Factor, Surface, factorise
 from dipolar.kernels import LARGEST_SCALE, Kernel, make_kernel
 from dipolar.node_svm.reorientation import Settled, SvmSettings, settle
-from dipolar.parameters import check_number
+from dipolar.parameters import check_flag, check_number
 from dipolar.quantiles import pairwise_distance_quantile
 from dipolar.scaling import mean_and_deviation, require_spread
 
@@ -58,6 +58,7 @@ class SvmPlan:
         return cls(**{field.name: getattr(estimator, field.name) for field in fields(cls)})
 
     def __post_init__(self) -> None:
+        check_flag("standardize", self.standardize)
         check_number("factor_tol", self.factor_tol, low=0, high=1)
         check_number("margin_quantile", self.margin_quantile, low=0, high=1, hint="It is a fraction, not percent.")
         if self.max_rank is not None:

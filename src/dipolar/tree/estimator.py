@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_matrix
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from dipolar.curves import check_unreached
-from dipolar.parameters import check_choice, check_number, check_share
+from dipolar.parameters import check_choice, check_number, check_share, draw_seed
 from dipolar.rows import arrange_rows
 from dipolar.survival import Survival
 from dipolar.threads import one_blas_thread
@@ -73,7 +72,7 @@ class BaseSurvivalTree(SurvivalModel):
         rows = arrange_rows(X, survival, weight)
         X, survival, weight = rows.X, rows.survival, rows.weight
         limits, rule = GrowthLimits.of(self), self._pruning_rule()
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        rng = np.random.default_rng(draw_seed(self.random_state))
         report = Reporter(self.verbose)
 
         growing, held_out = rule.hold_out(len(X), rng)
