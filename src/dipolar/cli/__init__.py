@@ -5,17 +5,23 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from importlib import import_module
 
-__all__ = ["main"]
+__all__ = ["main", "run_program"]
 
 INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command line; ends with its exit status, and with one line when it is interrupted at any time."""
+    """Run the command line."""
+    run_program("dipolar.cli.app")
+
+
+def run_program(module: str) -> None:
+    """Run the `app` of a module; ends with its exit status, and with one line when it is interrupted at any time."""
     _on_interrupt(_leave_at_once)
     try:
-        from dipolar.cli.app import app
+        app = import_module(module).app
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):
             raise
