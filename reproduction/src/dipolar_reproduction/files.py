@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +72,9 @@ class StudyFiles:
                 for suffix in PICTURE_SUFFIXES:
                     path = self.folder / f"{stem}{suffix}"
                     metadata: dict[str, Any] = {"Date": None} if suffix == ".svg" else {"Software": None}
-                    with whole_file(path) as temporary:
-                        figure.savefig(temporary, dpi=DPI, metadata=metadata, bbox_inches="tight")
+                    picture = BytesIO()
+                    figure.savefig(picture, format=suffix[1:], dpi=DPI, metadata=metadata, bbox_inches="tight")
+                    write_whole(path, picture.getvalue())
                     written.append(path)
         return written
 
