@@ -10,7 +10,7 @@ from scipy.stats import chi2
 
 from dipolar.curves import tabulate
 from dipolar.metrics.checks import Rows, check_labels, check_rows
-from dipolar.parameters import check_choice, check_exponents, check_number
+from dipolar.parameters import check_choice, check_exponents, check_number, draw_seed
 from dipolar.threads import one_blas_thread
 
 __all__ = ["LogRankTest", "logrank_test"]
