@@ -330,9 +330,10 @@ class SurfaceFinder:
         every = self.orders[0, start[node] : stop[node]]
         Z = self._Z[every][:, columns]
         surface, scores, found.logrank[node] = svm.cut(surface, Z, survival.take(every), weight[every], self._limits)
-        if surface.is_flat:
+        goes_left = scores < 0.0
+        if surface.is_flat or goes_left.all() or not goes_left.any():
             found.logrank[node] = 0.0
-        self.goes_left[every] = scores < 0.0
+        self.goes_left[every] = goes_left
         found.boundary[node] = surface.boundary
         if inherit > 0:
             self._carried[every] = scores
