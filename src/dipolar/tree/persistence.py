@@ -145,10 +145,10 @@ def plain_parameters(estimator: Any) -> dict[str, Any]:
         if name == "random_state" and not isinstance(value, int):
             value = None
         try:
-            json.dumps(value)
-        except TypeError as error:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError) as error:
             raise ValueError(
-                f"{name}={value!r} cannot be saved: only numbers, strings, None and tuples of them can "
+                f"{name}={value!r} cannot be saved: only finite numbers, strings, None and tuples of them can "
                 "be written without pickle. Use pickle or joblib for this model."
             ) from error
         parameters[name] = value
