@@ -321,7 +321,7 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         """Score every path in kappa: one list for each family and fold, in that order."""
         report = Reporter(self.verbose)
         # Arrays are arguments of their own, so that joblib's Dask backend sends each of them once.
-        shared = rows.X, survival_outcome(rows.survival.time, rows.survival.event), rows.n_given
+        shared = rows.X, survival_outcome(rows.survival.time, rows.survival.event), rows.n_given / rows.weight
         tasks = [
             delayed(_score_path)(clone(template).set_params(**family), kappas, depths, *shared, fold, scorers)
             for family in families
@@ -366,12 +366,12 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         return self.best_estimator_
 
 
-def _score_path(tree, kappas, depths, X, y, n_given, fold, scorers) -> list[_Score]:
+def _score_path(tree, kappas, depths, X, y, copies, fold, scorers) -> list[_Score]:
     """Grow trees for each kappa on one fold and score them at each depth; what is common to them is done once."""
     train, test = np.flatnonzero(fold.train), np.flatnonzero(fold.test)
     weight = fold.test[test]
-    # Scorers that are not told of weights meet rows as often as they were given.
-    repeated = np.repeat(test, np.clip(np.rint(weight), 1, n_given[test]).astype(np.int64))
+    # Scorers that are not told of weights meet rows as often as they were given, `copies` for a weight of one.
+    repeated = np.repeat(test, np.maximum(1, np.rint(weight * copies[test])).astype(np.int64))
     memory = RootMemory()
     path = []
     for kappa in kappas:
