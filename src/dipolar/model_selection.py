@@ -315,7 +315,7 @@ class SurvivalTreeCV(SurvivalModel):
         """Score every path in depth: one list for each family and fold, in that order."""
         report = Reporter(self.verbose)
         # Arrays are arguments of their own, so that joblib's Dask backend sends each of them once.
-        shared = rows.X, survival_outcome(rows.survival.time, rows.survival.event), rows.n_given
+        shared = rows.X, survival_outcome(rows.survival.time, rows.survival.event), rows.n_given / rows.weight
         tasks = [
             delayed(_score_path)(clone(template).set_params(**family), depths, *shared, fold, scorers)
             for family in families
@@ -379,12 +379,12 @@ def _listed(name: str, value: Any, hint: str) -> list[Any]:
     return values
 
 
-def _score_path(tree, depths, X, y, n_given, fold, scorers) -> list[_Score]:
+def _score_path(tree, depths, X, y, copies, fold, scorers) -> list[_Score]:
     """Grow a tree on one fold and score it at each depth."""
     train, test = np.flatnonzero(fold.train), np.flatnonzero(fold.test)
     weight = fold.test[test]
-    # Scorers that are not told of weights meet rows as often as they were given.
-    repeated = np.repeat(test, np.clip(np.rint(weight), 1, n_given[test]).astype(np.int64))
+    # Scorers that are not told of weights meet rows as often as they were given, `copies` for a weight of one.
+    repeated = np.repeat(test, np.maximum(1, np.rint(weight * copies[test])).astype(np.int64))
     path = []
     with warnings.catch_warnings():
         # Of single candidates neither says anything to the user: the chosen tree tells the first itself, and the second
