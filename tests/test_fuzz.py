@@ -12,9 +12,10 @@ from fuzz.cases import ANSWERED, CLEAR_ERROR, Ending, all_targets, run_case
 from fuzz.faults import Fault, fault_of, require
 from fuzz.journal import Journal
 from fuzz.pool import run_cases
+from fuzz.settings import KINDS
 from fuzz.summary import write_summary
 
-CASES = 12  # of each target
+CASES = 8  # of each target
 
 # What an error may be about, in the tests of what a fault is.
 WORDS = {"kappa"}
@@ -22,16 +23,12 @@ WORDS = {"kappa"}
 
 @pytest.mark.parametrize("name", all_targets())
 def test_nothing_is_found(name):
-    for case in range(CASES):
-        ending = run_case(0, case, name)
-        assert ending.end in (ANSWERED, CLEAR_ERROR), f"python -m fuzz.run --target '{name}' --case {case}\n{ending}"
-
-
-@pytest.mark.parametrize("name", all_targets())
-def test_most_cases_are_answered(name):
-    """Cases that the border refuses show nothing about what is behind it."""
-    ends = [run_case(0, case, name).end for case in range(CASES)]
-    assert ends.count(ANSWERED) >= CASES / 4
+    endings = [run_case(0, case, name) for case in range(CASES)]
+    for ending in endings:
+        again = f"python -m fuzz.run --target '{name}' --case {ending.case}"
+        assert ending.end in (ANSWERED, CLEAR_ERROR), f"{again}\n{ending.drawn}\n{ending.fault}"
+    # Cases that are refused at the border show nothing about what is behind it.
+    assert name not in KINDS or sum(ending.end == ANSWERED for ending in endings) >= CASES / 3
 
 
 def test_a_case_is_the_same_each_time():
@@ -143,5 +140,5 @@ def test_the_command_runs_what_is_missing(tmp_path, monkeypatch, capsys):
     run.main([*call, "--cases", "3", "--resume"])
     assert asked == [0, 1, 2]
     assert "3 cases with seed 0" in page.read_text() and page.read_text() in capsys.readouterr().out
-    assert run.main(["--target", "logrank tree", "--case", "1"]) == 0
-    assert "case 1 of logrank tree" in capsys.readouterr().out
+    assert run.main(["--target", "mistakes", "--case", "1"]) == 0
+    assert "case 1 of mistakes" in capsys.readouterr().out
