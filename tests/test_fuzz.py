@@ -1,7 +1,5 @@
 """A slice of `make fuzz`, and what the rest of it rests on: faults are found, deaths survived, runs continued."""
 
-import os
-import signal
 import warnings
 
 import numpy as np
@@ -14,6 +12,7 @@ from fuzz.journal import Journal
 from fuzz.pool import run_cases
 from fuzz.settings import KINDS
 from fuzz.summary import write_summary
+from tests.fragile_processes import serve_fragile, serve_nothing
 
 CASES = 8  # of each target
 
@@ -72,33 +71,11 @@ def test_what_is_a_fault():
         assert fault_kind(warn) == "numpy warning"
 
 
-def serve_fragile(pipe, seed, log):
-    """What a process does that crashes in case 1, hangs in case 2, and ends in case 3."""
-    pipe.send(None)
-    while (task := pipe.recv()) is not None:
-        case, name = task
-        if case == 1:
-            os.kill(os.getpid(), signal.SIGSEGV)
-        if case == 2:
-            signal.setitimer(signal.ITIMER_PROF, 0.1)
-            while True:
-                pass
-        if case == 3:
-            os._exit(7)
-        pipe.send(Ending(case, name, ANSWERED, 0.0))
-
-
 def test_deaths_and_hangs_are_recorded_and_the_others_go_on():
     endings = {ending.case: ending for ending in run_cases(0, [(case, "svm") for case in range(8)], 2, serve_fragile)}
     assert sorted(endings) == list(range(8))
     assert [endings[case].end for case in range(8)] == [ANSWERED, "death", "hang", "death", *[ANSWERED] * 4]
     assert endings[1].fault.message == "SIGSEGV" and endings[3].fault.message == "exit status 7"
-
-
-def serve_nothing(pipe, seed, log):
-    """What a process does that cannot even start."""
-    log.write_text("no such module")
-    os._exit(1)
 
 
 def test_a_process_that_cannot_start_is_an_error():
