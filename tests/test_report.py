@@ -274,7 +274,7 @@ def test_a_kernel_that_a_page_cannot_compute():
         render_report(tree)
     data = data_of(render_report(tree, predict_form=False))
     assert data["tree"]["kernel"] == {"name": "CallableKernel", "parameters": {}}
-    assert data["kernel_word"] == "kernel"
+    assert data["kernel_words"] == {"CallableKernel": "kernel"}
 
 
 @pytest.mark.parametrize(
