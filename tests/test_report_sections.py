@@ -52,6 +52,7 @@ def test_two_leaves_side_by_side(page, tmp_path):
         assert float(statistic) == pytest.approx(test.statistic, rel=1e-3)
         assert float(p) == pytest.approx(test.p_value, rel=0.06)
         assert len(page.all("#compare-result .chart .curve")) == 2
+        assert "optimistic" in page.text("#compare-result .band-note")
         rows = [cell.text for cell in page.all("#compare-result tbody th")]
         assert rows == [f"Leaf {first}", f"Leaf {second}"]
     Select(page.find("#compare-b")).select_by_value(nodes[numbers[-1]])
