@@ -30,7 +30,7 @@ POPULATION = 20_000  # covariates that stand for a whole population
 
 HEAD = """# How far p-values and confidence limits can be trusted
 
-Made by `python benchmarks/honesty.py`, in about half an hour on one core.
+Made by `python benchmarks/honesty.py`, in a quarter of an hour on one core.
 """
 
 TESTS = f"""

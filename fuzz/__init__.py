@@ -4,6 +4,7 @@ draw            random choices of one case, from its seed
 rows, settings  what they make: data, and estimators
 answers, relations
                 what has to hold of the answers of a model, and between those of two
+tables          files of rows, with odd cells and damaged bytes
 models, scores, files, commands
                 the targets: what is called
 faults          what counts as a fault

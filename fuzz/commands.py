@@ -34,7 +34,22 @@ LONGEST_LINE = 1500
 
 QUICK = ("--tree", "univariate", "--max-depth", "2")
 
-OTHER_VALUES = (None, True, -1, 10**400, 1e308, float("nan"), "", "x", "\ud800", "2020-13-01", [], [1, "a"], {}, {"a": 1})
+OTHER_VALUES = (
+    None,
+    True,
+    -1,
+    10**400,
+    1e308,
+    float("nan"),
+    "",
+    "x",
+    "\ud800",
+    "2020-13-01",
+    [],
+    [1, "a"],
+    {},
+    {"a": 1},
+)
 
 
 def check_command(draw: Draw) -> None:

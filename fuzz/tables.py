@@ -23,11 +23,43 @@ __all__ = ["draw_columns", "write_file"]
 Columns = dict[str, list[Any]]
 
 OUTCOME_NAMES = (("time", "event"), ("days", "status"), ("futime", "death"), ("OS.time", "censored"))
-NAMES = ("age", "sex", "x", "patient_id", "stage", "seen", "=cmd()", "größe", "a,b", "a;b", " ", "", "[id]", "{x}")
+NAMES = (
+    "age",
+    "risk",
+    "sex",
+    "x",
+    "patient_id",
+    "stage",
+    "seen",
+    "=cmd()",
+    "größe",
+    "a,b",
+    "a;b",
+    " ",
+    "",
+    "[id]",
+    "{x}",
+)
 ODD_NAMES = (*NAMES, "time", "status", "x" * 300, "a\nb", '"', "'", "\u202e", "\ufeffx", "{", "\x1b[31m", "[bold]")
 
 FORMULAS = ("=1+1", "+A1", "-2+cmd|'x'!A0", "@SUM(A1)", "\t=1", "＝1", "#N/A", "=HYPERLINK(1)", "-", "+")
-NUMBERS = ("1", "2.5", "-3.5", "1e5", "007", "+4", "1,5", "1.234,5", "1'000", "5%", "1e999", "-1e-999", "0x1F", "٣", "½")
+NUMBERS = (
+    "1",
+    "2.5",
+    "-3.5",
+    "1e5",
+    "007",
+    "+4",
+    "1,5",
+    "1.234,5",
+    "1'000",
+    "5%",
+    "1e999",
+    "-1e-999",
+    "0x1F",
+    "٣",
+    "½",
+)
 WORDS = ("a", "B", "yes", "no", "alive", "dead", "true", "NA", "", "nan", "inf", "-inf", "None", "ZÜRICH", "İ", "ß")
 DATES = ("2020-01-02", "31.12.1999", "12/31/99", "0001-01-01", "9999-12-31", "2020-02-30", "1 Jan 2020", "24:00")
 ODD = ('"', '""', 'a"b', "a,b", "a;b", "a\nb", "a\rb", "a\tb", "|", "\\", "'", "\x00", "\x01", "\x1a", "\x7f", "\x85")
@@ -197,8 +229,7 @@ def _parquet(draw: Draw, columns: Columns) -> bytes:
     frame = pd.DataFrame({name: pd.Series(cells, dtype=object) for name, cells in typed.items()})
     for name in frame:
         for target in draw.some_of((None, "category", "float32", "Int64", "string", "datetime64[ns, CET]"), 3):
-            # Some types hold only some columns.
-            with suppress(TypeError, ValueError, ArithmeticError), np.errstate(over="ignore"):
+            with suppress(Exception), np.errstate(over="ignore"):  # some types hold only some columns
                 frame[name] = frame[name] if target is None else frame[name].astype(target)
                 break
     stream = io.BytesIO()

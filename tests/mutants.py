@@ -374,8 +374,8 @@ def changed(values: np.ndarray, arrays: dict[str, np.ndarray], rng: np.random.Ge
 
 def wrapped_offsets(length: int, end: int) -> np.ndarray:
     """Return offsets whose differences, in 64 bits, are all positive: [0, 2**62, 2**63 - 1, -2**63, ..., end]."""
-    middle = [2**62, 2**63 - 1, -(2**63), -(2**62)]
-    return np.array([0, *(middle * length)[: max(0, length - 2)], end], np.int64)
+    first = [0, 2**62, 2**63 - 1, -(2**63), -1] if length > 5 else [0, 2**63 - 1, -2][:length]
+    return np.array([*first, *range(end - (length - len(first)) + 1, end + 1)], np.int64)
 
 
 def _is_whole(values: np.ndarray) -> bool:

@@ -1,6 +1,7 @@
 """Commands against what they may meet: full disks, pipes, signals, formulas, damaged text. One clear line, status 2."""
 
 import csv
+import datetime
 import json
 import os
 import resource
@@ -20,6 +21,7 @@ import pandas as pd
 import pytest
 
 from dipolar.cli import table as table_module
+from dipolar.cli.cells import as_text
 from dipolar.cli.destination import write_table
 from dipolar.cli.messages import UserError
 from dipolar.cli.spreadsheets import MOST_CHARACTERS, begins_like_a_formula
@@ -84,6 +86,13 @@ def test_kept_columns_are_no_formulas(model, tmp_path):
     assert pd.read_csv(output)["name"].tolist() == ["'=cmd()", "-7"]
     assert any("apostrophe before 1 text" in note for note in document["notes"])
     assert [row["name"] for row in document["predictions"]] == ["=cmd()", "-7"]
+
+
+@pytest.mark.parametrize("name", ["row", "risk", "survival_at_5"])
+def test_kept_columns_are_not_mistaken_for_predictions(model, tmp_path, name):
+    data, output = tmp_path / "new.csv", tmp_path / "out.parquet"
+    data.write_text(f"{name},TR,logWBC\n1,0,3\n")
+    assert f"a column {name!r} of its own" in refused("predict", model, data, "--keep", name, "-o", output)
 
 
 # Places that are written to.
@@ -242,7 +251,14 @@ def test_a_column_may_be_called_as_databases_call_it(tmp_path):
     assert list(read_table(str(tmp_path / "a.csv")).columns) == ["[time]", "{x}"]
 
 
-@pytest.mark.parametrize("content", [b"[" * 100_000, b'{"format": "dipolar-preparation", "version": 1e999}'])
+# A median that is no float.
+LONG = (
+    b'{"format": "dipolar-preparation", "version": 1, "dropped": [], "outcome": ["a", "b"], "time_unit": null,'
+    b'"recipes": [{"kind": "number", "name": "x", "fill": 1' + b"0" * 400 + b"}]}"
+)
+
+
+@pytest.mark.parametrize("content", [b"[" * 100_000, b'{"format": "dipolar-preparation", "version": 1e999}', LONG])
 def test_nested_and_odd_preparations_are_refused(model, tmp_path, content):
     path = tmp_path / "m.dipolar"
     path.write_bytes(model.read_bytes())
@@ -268,6 +284,73 @@ def test_rows_that_no_memory_holds_are_one_line(monkeypatch):
 
     monkeypatch.setattr("dipolar.cli.commands.fit.read_data", fill)
     assert "not enough memory" in refused("fit", "remission")
+
+
+@pytest.mark.parametrize("place", [0, 1, 2, 3])
+def test_long_cells_are_shortened_in_messages(tmp_path, place):
+    name = "x" * 30_000
+    cells = [["1", "0", "1"], ["2", "1", "2"], ["3", "1", "3"]]
+    header = ["time", "event", "x"]
+    if place == 3:
+        header[2] = name
+    else:
+        cells[0][place] = name
+    path = tmp_path / "data.csv"
+    path.write_text("\n".join(",".join(row) for row in [header, *cells]))
+    result = dipolar("fit", path, *QUICK, "--category", "x" if place < 3 else name)
+    assert result.exit_code == (2 if place < 2 else 0)
+    assert len(result.stderr) < 1000 and (place == 3 or len(result.stdout) < 5000)
+
+
+def test_dates_of_any_year(tmp_path):
+    days = [datetime.datetime(1, 1, 1), datetime.datetime(9999, 12, 31), None]
+    pd.DataFrame({"time": [1, 2, 3], "seen": pd.Series(days, dtype=object)}).to_parquet(tmp_path / "a.parquet")
+    book = openpyxl.Workbook()
+    for row in (["time", "seen"], *zip([1, 2, 3], [datetime.date(1900, 3, 1), *days[1:]])):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    for suffix, first in (("parquet", "0001-01-01"), ("xlsx", "1900-03-01")):
+        column = read_table(str(tmp_path / f"a.{suffix}")).columns["seen"]
+        assert column.astype("datetime64[D]").astype(str).tolist() == [first, "9999-12-31", "NaT"]
+
+
+@pytest.mark.parametrize("others", [(1.5, None), ("a", "b")])
+def test_whole_numbers_of_any_length(tmp_path, others):
+    plain, path = tmp_path / "plain.xlsx", tmp_path / "data.xlsx"
+    pd.DataFrame({"x": [12321, *others]}).to_excel(plain, index=False)
+    with zipfile.ZipFile(plain) as source, zipfile.ZipFile(path, "w") as target:
+        for name in source.namelist():
+            target.writestr(name, source.read(name).replace(b"12321", b"9" * 400))
+    assert as_text(read_table(str(path)).columns["x"])[0] == "inf"
+
+
+def test_rows_that_cannot_be_compared_have_no_concordance(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("time,event,x\n5,1,1\n5,1,2\n3,0,1\n")
+    document = json.loads(dipolar("fit", path, *QUICK, "--json").stdout)
+    assert document["harrell_c_on_training_rows"] is None
+    assert "No two of these rows can be compared" in " ".join(dipolar("fit", path, *QUICK).stdout.split())
+
+
+def test_times_that_the_library_refuses_are_one_line(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("time,event,x\n1e308,1,1\n1e308,1,2\n")
+    for command in ("fit", "evaluate"):
+        assert "time is above" in refused(command, path, *QUICK)
+
+
+def test_what_a_reader_thinks_of_a_file_is_not_told(tmp_path):
+    """Excel writes extensions that openpyxl warns about, and they say nothing about the cells."""
+    plain, path = tmp_path / "plain.xlsx", tmp_path / "data.xlsx"
+    pd.DataFrame({"time": range(1, 41), "event": 1, "x": [1, 2] * 20}).to_excel(plain, index=False)
+    extension = b'<extLst><ext uri="{CCE6A557-97BC-4b89-ADB6-D9C93CAAB3DF}"/></extLst></worksheet>'
+    with zipfile.ZipFile(plain) as source, zipfile.ZipFile(path, "w") as target:
+        for name in source.namelist():
+            target.writestr(name, source.read(name).replace(b"</worksheet>", extension))
+    with pytest.warns(UserWarning, match="extension"):
+        openpyxl.load_workbook(path)
+    result = dipolar("fit", path, *QUICK)
+    assert result.exit_code == 0 and result.stderr == ""
 
 
 def test_predictions_do_not_depend_on_where_they_go(model, tmp_path):

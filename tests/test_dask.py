@@ -9,12 +9,9 @@ import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
-from typer.testing import CliRunner
 
 from dipolar import DipoleSurvivalForest, LogRankSurvivalForest, SurvivalTreeCV
-from dipolar.cli.app import app
 from dipolar.datasets import load_whas500
-from dipolar.studies import read_journal
 from tests.models import paper_tree
 
 distributed = pytest.importorskip("distributed")
@@ -87,16 +84,6 @@ def test_a_forest_on_a_cluster_equals_one_grown_here(cluster, data, forest, monk
     np.testing.assert_array_equal(remote.predict(data[0]), local.predict(data[0]))
     # Each of the arrays that all trees share goes to the cluster once, not with every task.
     assert 3 <= len(sent) <= 6 and len({id(array) for array in sent}) == len(sent)
-
-
-def test_a_study_on_a_cluster_equals_the_study_here(cluster, tmp_path):
-    plan = ["reproduce", "sim-p2", "--runs", "3", "--source", "planar-2", "--model", "univariate", "--model", "truth"]
-    for name, where in (("here", []), ("there", ["--scheduler", cluster.scheduler_address])):
-        result = CliRunner().invoke(app, [*plan, "--no-figures", "--output", str(tmp_path / name), *where])
-        assert result.exit_code == 0, result.output
-    assert (tmp_path / "here" / "sim-p2.csv").read_bytes() == (tmp_path / "there" / "sim-p2.csv").read_bytes()
-    session = read_journal(tmp_path / "there" / "sim-p2.jsonl").sessions[0]
-    assert session["cluster"] and session["jobs"] == 2
 
 
 def test_a_worker_that_is_killed_costs_its_tasks_not_the_result(cluster, data):

@@ -4,15 +4,16 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from dipolar.tree.logrank_splitter import LogRankSplitter
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dipolar._core.logrank import FAMILIES
 from dipolar.survival import Survival
-from dipolar.tree.growing import grow_tree
-from dipolar.tree.limits import GrowthLimits, Split, Splitter, split_logrank
+from dipolar.tree.limits import GrowthLimits
 from dipolar.tree.pruning import pruning_path, split_statistics
 from dipolar.tree.splits import AxisCuts, Splits
+from tests.growing import axis_splitter, grow, grow_by, root_cut, split_logrank
+from tests.test_logrank import samples
 
 
 def sample(n=300, p=3, seed=0):
@@ -23,25 +24,65 @@ def sample(n=300, p=3, seed=0):
     return X, Survival(np.minimum(time, censoring), time <= censoring)
 
 
-def grow(X, survival, weight=None, splitter=None, seed=0, **limits):
-    weight = np.ones(len(X)) if weight is None else weight
-    rng = np.random.default_rng(seed)
-    return grow_tree(X, survival, weight, splitter or LogRankSplitter(), GrowthLimits(**limits), rng)
-
-
-class ChainSplitter(Splitter):
+class ChainFinder:
     """Sends one row left and the rest right: the deepest tree there is."""
 
-    def begin(self, X, survival, weight, limits, rng):
-        self.n = len(X)
+    def __init__(self, n):
+        self.orders = np.arange(n, dtype=np.int32).reshape(1, -1)
+        self.goes_left = np.zeros(n, dtype=bool)
+        self.thresholds = []
 
-    def find(self, node, rng):
-        goes_left = np.zeros(len(node.rows), dtype=bool)
-        goes_left[0] = True
-        return Split((0, node.start + 0.5, False, False), goes_left, 1.0, float(node.start % 7 + 1))
+    def find(self, start, stop, parent):
+        for first, last in zip(start, stop):
+            self.goes_left[first:last] = np.arange(first, last) == first
+            self.thresholds.append(first + 0.5)
+        return np.ones(len(start)), start % 7 + 1.0
 
-    def freeze(self, cuts):
-        return AxisCuts.collect(cuts)
+    def freeze(self, found):
+        is_split = found >= 0
+        threshold = np.append(self.thresholds, np.nan)[found]
+        feature = np.where(is_split, 0, -1).astype(np.int32)
+        return AxisCuts(feature, threshold, np.zeros(len(found), bool), np.zeros(len(found), bool))
+
+
+def sketch(tree, node=0):
+    """A tree as nested tuples, whatever the numbers of its nodes."""
+    size = round(tree.n_samples[node], 9), round(tree.n_events[node], 9)
+    if tree.left[node] < 0:
+        return (size,)
+    cut = tree.splits
+    split = cut.feature[node], cut.threshold[node], cut.missing_left[node]
+    children = sketch(tree, tree.left[node]), sketch(tree, tree.left[node] + 1)
+    return size, *split, round(tree.gain[node], 7), round(tree.logrank[node], 7), *children
+
+
+def grown_node_by_node(X, survival, weight, criterion, limits):
+    """The same by recursion: each node is the root of a tree on its own rows."""
+    size = round(weight.sum(), 9), round(weight @ survival.event, 9)
+    too_small = weight.sum() < max(limits.min_samples_split, 2 * limits.min_samples_leaf)
+    if too_small or not survival.event.any() or len(weight) == 1:
+        return (size,)
+    cut = root_cut(X, survival, weight, limits, criterion=criterion)
+    if cut is None:
+        return (size,)
+    sides = [
+        grown_node_by_node(X[rows], survival.take(rows), weight[rows], criterion, limits)
+        for rows in (cut.goes_left, ~cut.goes_left)
+    ]
+    return size, cut.feature, cut.threshold, cut.missing_left, round(cut.gain, 7), round(cut.logrank, 7), *sides
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("criterion", [name for name in FAMILIES if name != "exponential"])
+@settings(max_examples=15)
+@given(samples(with_missing=True), st.integers(1, 3))
+def test_levels_give_the_same_tree_as_nodes(criterion, outcome, min_leaf):
+    """The exponential criterion, whose exposures are those of the root, knows more than the rows of a node."""
+    X, survival, weight = outcome
+    limits = {"min_samples_leaf": min_leaf, "min_samples_split": 2}
+    tree = grow(X, survival, weight, axis_splitter(X.shape[1], criterion), **limits)
+    assert sketch(tree) == grown_node_by_node(X, survival, weight, criterion, GrowthLimits(**limits))
+    tree.check(X.shape[1])
 
 
 @given(
@@ -111,7 +152,7 @@ def test_best_first_is_nested():
 @pytest.mark.parametrize("criterion", ["logrank", "gehan", "tarone-ware", "fleming-harrington", "exponential"])
 def test_every_criterion_records_the_log_rank_statistic(criterion):
     X, survival = sample()
-    tree = grow(X, survival, splitter=LogRankSplitter(criterion), max_depth=1)
+    tree = grow(X, survival, splitter=axis_splitter(3, criterion), max_depth=1)
     left = tree.splits.goes_left(X, 0)
     assert tree.logrank[0] == pytest.approx(split_logrank(survival, np.ones(len(X)), left), rel=1e-9)
     assert (criterion == "logrank") == (tree.gain[0] == tree.logrank[0])
@@ -121,7 +162,7 @@ def test_a_chain_of_a_hundred_thousand_nodes():
     n = 50_001
     X = np.arange(n, dtype=float).reshape(-1, 1)
     survival = Survival(np.ones(n), np.ones(n, dtype=bool))
-    tree = grow(X, survival, splitter=ChainSplitter())
+    tree = grow_by(ChainFinder(n), survival)
     assert tree.n_nodes == 2 * n - 1
     assert tree.max_depth == n - 1
     rows = np.array([0, 1, n // 2, n - 2])
@@ -135,7 +176,7 @@ def test_a_chain_of_a_hundred_thousand_nodes():
 
 def test_drawn_covariates_depend_on_the_seed_only():
     X, survival = sample(p=6)
-    trees = [grow(X, survival, splitter=LogRankSplitter(max_features=2), seed=seed, max_depth=4) for seed in (1, 1, 2)]
+    trees = [grow(X, survival, splitter=axis_splitter(6, max_features=2), seed=seed, max_depth=4) for seed in (1, 1, 2)]
     assert trees[0] == trees[1]
     assert trees[0] != trees[2]
 

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from dipolar.tree.logrank_splitter import LogRankSplitter, best_threshold
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dipolar._core.logrank import FAMILIES, two_sample_logrank
 from dipolar.survival import Survival
-from dipolar.tree.limits import GrowthLimits, NodeRows, split_logrank
+from dipolar._core.surfaces import cut_node
+from dipolar.tree.limits import GrowthLimits
+from tests.growing import outcome, root_cut, split_logrank
 from tests.reference import logrank as reference
 
 pytestmark = pytest.mark.compiled
@@ -28,19 +29,6 @@ OVARIAN_AGE = [
     64.4247, 58.3096,
 ]  # fmt: skip
 OVARIAN_RX = [1, 1, 1, 2, 1, 1, 2, 2, 1, 2, 1, 2, 2, 2, 1, 1, 1, 1, 2, 2, 2, 1, 1, 2, 2, 2]
-
-
-def outcome(time, event):
-    return Survival(np.asarray(time, float), np.asarray(event, bool))
-
-
-def find(X, survival, weight=None, limits=None, **settings):
-    """Return the split of the root."""
-    weight = np.ones(len(survival)) if weight is None else weight
-    rng = np.random.default_rng(0)
-    splitter = LogRankSplitter(**settings)
-    splitter.begin(X, survival, weight, limits or GrowthLimits(), rng)
-    return splitter.find(NodeRows(0, len(X), np.arange(len(X)), 0), rng)
 
 
 @st.composite
@@ -71,14 +59,14 @@ def test_two_sample_statistic_equals_survdiff(time, event, left, expected):
     survival = outcome(time, event)
     assert split_logrank(survival, np.ones(len(survival)), left) == pytest.approx(expected, rel=1e-12)
     # The scan finds the same number where the covariate allows one cut only.
-    split = find(left.astype(float).reshape(-1, 1), survival)
+    split = root_cut(left.astype(float).reshape(-1, 1), survival)
     assert split.gain == pytest.approx(expected, rel=1e-12)
 
 
 def test_fleming_harrington_equals_survdiff_with_rho_one():
     # survdiff(Surv(time, status) ~ x, data = aml, rho = 1)$chisq
     X = np.array(AML_MAINTAINED, float).reshape(-1, 1)
-    split = find(X, outcome(AML_TIME, AML_EVENT), criterion="fleming-harrington", exponents=(1.0, 0.0))
+    split = root_cut(X, outcome(AML_TIME, AML_EVENT), criterion="fleming-harrington", exponents=(1.0, 0.0))
     assert split.gain == pytest.approx(2.77927954475177, rel=1e-12)
     assert split.logrank == pytest.approx(3.3963886989776, rel=1e-12)
 
@@ -93,7 +81,7 @@ def test_fleming_harrington_equals_survdiff_with_rho_one():
 def test_best_cut_is_the_best_of_all_cuts(sample, family, min_weight, min_events):
     X, survival, weight = sample
     limits = GrowthLimits(min_samples_leaf=min_weight, min_events_leaf=min_events)
-    split = find(X, survival, weight, limits, criterion=family, exponents=(0.5, 1.0))
+    split = root_cut(X, survival, weight, limits, criterion=family, exponents=(0.5, 1.0))
     expected = reference.best_statistic(
         X, survival.time, survival.event, weight, min_weight, min_events, family, rho=0.5, gamma=1.0
     )
@@ -125,11 +113,11 @@ def test_two_sample_statistic_equals_the_definition(sample):
 def test_a_weight_counts_repetitions(sample):
     X, survival, weight = sample
     rows = np.repeat(np.arange(len(X)), weight.astype(int))
-    weighted = find(X, survival, weight)
-    repeated = find(X[rows], survival.take(rows), np.ones(len(rows)))
+    weighted = root_cut(X, survival, weight)
+    repeated = root_cut(X[rows], survival.take(rows), np.ones(len(rows)))
     assert (weighted is None) == (repeated is None)
     if weighted is not None:
-        assert weighted.cut == repeated.cut
+        assert weighted[2:5] == repeated[2:5]
         assert weighted.gain == pytest.approx(repeated.gain, rel=1e-12)
 
 
@@ -137,7 +125,7 @@ def test_a_weight_counts_repetitions(sample):
 @given(samples(), st.sampled_from([1e-300, 1e-6, 1e6, 1e300]))
 def test_the_scale_of_a_covariate_does_not_matter(sample, scale):
     X, survival, weight = sample
-    here, there = find(X, survival, weight), find(X * scale, survival, weight)
+    here, there = root_cut(X, survival, weight), root_cut(X * scale, survival, weight)
     assert (here is None) == (there is None)
     if here is not None:
         assert there.gain == here.gain
@@ -149,15 +137,15 @@ def test_a_tiny_group_in_a_large_node_keeps_its_digits():
     n = 3000
     survival = Survival(rng.exponential(size=n), rng.random(n) < 0.7)
     for edge in (np.arange(n) < 2, np.arange(n) >= n - 2):
-        split = find(edge.astype(float).reshape(-1, 1), survival)
+        split = root_cut(edge.astype(float).reshape(-1, 1), survival)
         expected = split_logrank(survival, np.ones(n), edge)
         assert split.gain == pytest.approx(expected, rel=1e-10)
 
 
 def test_missing_rows_can_be_a_group_of_their_own():
     X = np.array([[1.0], [1.0], [1.0], [np.nan], [np.nan], [np.nan]])
-    split = find(X, outcome([5, 6, 7, 1, 2, 3], [1] * 6))
-    assert np.isinf(split.cut[1])
+    split = root_cut(X, outcome([5, 6, 7, 1, 2, 3], [1] * 6))
+    assert np.isinf(split.threshold)
     np.testing.assert_array_equal(split.goes_left, [True] * 3 + [False] * 3)
 
 
@@ -165,13 +153,13 @@ def test_missing_rows_can_be_a_group_of_their_own():
 def test_nothing_to_gain_is_no_split(event):
     # No events at all; or two groups with the same outcomes.
     X = np.array([[0.0], [0.0], [1.0], [1.0]])
-    assert find(X, outcome([1, 2, 1, 2], event)) is None
+    assert root_cut(X, outcome([1, 2, 1, 2], event)) is None
 
 
 def test_threshold_lies_between_neighbouring_floats():
     low = 1.0
     high = np.nextafter(low, 2.0)
-    split = find(np.array([[low], [low], [high], [high]]), outcome([1, 2, 5, 6], [1, 1, 1, 1]))
+    split = root_cut(np.array([[low], [low], [high], [high]]), outcome([1, 2, 5, 6], [1, 1, 1, 1]))
     np.testing.assert_array_equal(split.goes_left, [True, True, False, False])
 
 
@@ -186,14 +174,16 @@ def test_sorted_input_may_have_tied_times_in_any_order():
 
 
 @given(samples())
-def test_best_threshold_of_a_score(sample):
+def test_the_best_shift_of_a_score(sample):
     X, survival, weight = sample
-    score = X[:, 0] - 2.0
-    found = best_threshold(score, survival, weight, GrowthLimits())
-    expected = reference.best_statistic(score.reshape(-1, 1), survival.time, survival.event, weight)
-    if found is None:
-        assert expected < 1e-9
-        return
-    threshold, split = found
-    np.testing.assert_array_equal(split.goes_left, score <= threshold)
-    assert split.logrank == pytest.approx(expected, rel=1e-9)
+    order = np.argsort(survival.time, kind="stable")
+    scores, survival, weight = X[order, 0] - 2.0, survival.take(order), weight[order]
+    shift, boundary, logrank = cut_node(scores, survival.time, survival.event, weight, np.zeros(2), True, 1e-6)
+    expected = reference.best_statistic(scores.reshape(-1, 1), survival.time, survival.event, weight)
+    assert boundary == 0.0
+    assert logrank == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    if logrank > 0:
+        goes_left = scores - shift < 0
+        statistic = reference.statistic(survival.time, survival.event, weight, goes_left)
+        assert statistic == pytest.approx(expected, rel=1e-9)
+        assert (np.abs(scores - shift) >= 0.5).all()  # half-way between neighbouring scores

@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
-from dipolar.node_svm.reorientation import SplitStatus, SvmSettings, best_optimum, settle
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dipolar._core import interior_point as core
 from dipolar._core.certificate import middle_intercept
+from dipolar._core.search import SearchRules, least_loss
 from dipolar.node_svm import interior_point
-from dipolar.node_svm.problem import NodeProblem, SolverStatus, least_value, node_criterion
+from dipolar.node_svm.problem import NodeProblem, SolverStatus, node_criterion
+from dipolar.node_svm.search import INITS, SplitStatus, settle, starting_cuts
 from dipolar.node_svm.solvers import solve
 from tests.reference.node_problem import KERNELS, make_problem, solve_with_clarabel
 
@@ -19,6 +20,22 @@ CASES = [(seed, kernel, eta) for seed in range(5) for kernel in KERNELS for eta 
 
 def case(seed, kernel, eta):
     return make_problem(7 * seed + len(kernel), kernel, np.exp(eta))
+
+
+def rules(problem, init="median", tol=0.0, max_reorientations=60):
+    """The rules of a search on the dipoles of a problem."""
+    return SearchRules(
+        pure_quantile=0.25, mixed_quantile=0.75, pure_weight=1.0, is_scripts=False, pure_below=np.nan,
+        mixed_from=np.nan, is_bounded=False, kappa=problem.kappa, per_dipole=False, margin=problem.margin,
+        init=INITS[init], tol=tol, solver_tol=1e-6, max_reorientations=max_reorientations,
+    )  # fmt: skip
+
+
+def search(problem, X, weight, dipoles, init, solver="interior_point", **settings):
+    """Search for the surface of the node, whose orientation is not used."""
+    cuts = starting_cuts(X, weight, INITS[init], np.random.default_rng(0))
+    wanted = rules(problem, init, **settings)
+    return settle(problem.features, dipoles.survival, weight, X, cuts, wanted, solver)
 
 
 def assert_optimal(problem, solution, tol):
@@ -107,22 +124,68 @@ def test_large_nodes_without_any_signal_are_solved(rank, price):
     assert_optimal(problem, solve(problem), 1e-6)
 
 
-@pytest.mark.parametrize("init", ["median", "quartile", "positive"])
+@pytest.mark.parametrize("init", ["hazard", "median", "quartile", "positive"])
 @pytest.mark.parametrize(("seed", "kernel", "eta"), CASES)
 def test_criterion_never_increases(seed, kernel, eta, init):
     problem, X, weight, dipoles = case(seed, kernel, eta)
-    search = SvmSettings(problem.kappa, problem.margin, init=init, tol=0.0, max_reorientations=60)
-    settled = settle(problem.features, X, weight, dipoles, search, np.random.default_rng(0))
+    settled = search(problem, X, weight, dipoles, init)
     assert np.all(np.diff(settled.criterion_path) <= 0)
     if kernel == "polynomial" and settled.status is SplitStatus.UNCONVERGED:
         # Cubes of unscaled covariates at the largest kappa are beyond double precision now and then; it is said so.
-        assert 1e-6 < settled.solution.relative_gap < 1e-4
+        assert 1e-6 < settled.relative_gap < 1e-4
         return
-    assert settled.status in (SplitStatus.SETTLED, SplitStatus.REORIENTATION_LIMIT, SplitStatus.NO_MIXED_DIPOLES)
+    assert settled.status.has_surface or settled.status is SplitStatus.NO_MIXED_DIPOLES
+    if settled.status.has_surface:
+        np.testing.assert_allclose(settled.scores, problem.features @ settled.weights + settled.intercept, atol=1e-9)
+        assert settled.relative_gap <= 1e-6
     if settled.status is SplitStatus.SETTLED:
         # Solving once more for the orientation of the last surface finds nothing better.
-        again = NodeProblem(problem.features, *dipoles.orient(settled.solution.scores), problem.kappa, problem.margin)
+        again = NodeProblem(problem.features, *dipoles.orient(settled.scores), problem.kappa, problem.margin)
         assert solve(again).primal >= settled.criterion_path[-1] * (1 - 1e-6)
+
+
+def starting_problems(problem, X, weight, dipoles):
+    """The node oriented by each cut of a covariate at a quartile."""
+    cuts = starting_cuts(X, weight, INITS["quartile"], np.random.default_rng(0))
+    pulls = (dipoles.orient(X[:, int(column)] - value) for column, value in cuts)
+    return [NodeProblem(problem.features, *pull, problem.kappa, problem.margin) for pull in pulls]
+
+
+@pytest.mark.parametrize(("seed", "kernel", "eta"), CASES[::7])
+def test_the_best_start_is_found_without_solving_all(seed, kernel, eta):
+    node = case(seed, kernel, eta)
+    problems = starting_problems(*node)
+    optima = np.array([solve(problem).primal for problem in problems])
+    settled = search(*node, "quartile", max_reorientations=0)
+    assert settled.criterion_path[0] == pytest.approx(optima.min(), rel=1e-6)
+    for problem, optimum in zip(problems, optima, strict=True):
+        cost = np.concatenate((problem.upward, problem.downward))
+        assert problem.kappa * problem.margin * least_loss(cost) <= optimum * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(("seed", "kernel", "eta"), CASES[::7])
+def test_the_median_with_the_smallest_criterion_is_the_start(seed, kernel, eta):
+    problem, X, weight, dipoles = node = case(seed, kernel, eta)
+    criteria, optima = [], []
+    for column, value in starting_cuts(X, weight, INITS["median"], np.random.default_rng(0)):
+        scores = X[:, int(column)] - value
+        start = NodeProblem(problem.features, *dipoles.orient(scores), problem.kappa, problem.margin)
+        criteria.append(node_criterion(start, np.ones(1), scores))
+        optima.append(solve(start).primal)
+    best = np.flatnonzero(np.isclose(criteria, min(criteria), rtol=1e-12))
+    found = search(*node, "median", max_reorientations=0).criterion_path[0]
+    assert any(found == pytest.approx(optima[k], rel=1e-6) for k in best)
+
+
+@pytest.mark.parametrize(("seed", "kernel", "eta"), CASES[::13])
+def test_a_search_around_another_solver_is_the_same_search(seed, kernel, eta, monkeypatch):
+    """Compiled or not, by the compiled solver or by that for large nodes: one search."""
+    node = case(seed, kernel, eta)
+    compiled = search(*node, "hazard", max_reorientations=0)
+    monkeypatch.setattr("dipolar.node_svm.search.suits_blas", lambda n, rank: True)
+    around = search(*node, "hazard", max_reorientations=0)
+    assert around.status is compiled.status
+    np.testing.assert_allclose(around.criterion_path, compiled.criterion_path, rtol=2e-6)
 
 
 def orientations(seed, kernel, eta):
@@ -132,19 +195,6 @@ def orientations(seed, kernel, eta):
     starts = noise + np.arange(-2, 10)[:, None] * X[:, 0] / X.std()
     pulls = (dipoles.orient(scores) for scores in starts)
     return [NodeProblem(problem.features, *pull, problem.kappa, problem.margin) for pull in pulls]
-
-
-@pytest.mark.parametrize(("seed", "kernel", "eta"), CASES[::7])
-def test_the_best_orientation_is_found_without_solving_all(seed, kernel, eta):
-    problems = orientations(seed, kernel, eta)
-    optima = [solve(problem).primal for problem in problems]
-    settings = SvmSettings(problems[0].kappa, problems[0].margin)
-    problem, solution = best_optimum(problems, settings)
-    assert solution.status is SolverStatus.OPTIMAL
-    assert solution.primal == pytest.approx(min(optima), rel=1e-9)
-    assert problem is problems[int(np.argmin(optima))]
-    for problem, optimum in zip(problems, optima, strict=True):
-        assert least_value(problem) <= optimum * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("by_blas", [False, True])
@@ -265,13 +315,29 @@ def test_a_gap_that_is_too_large_is_told_and_true():
 
 
 def test_no_reorientation_solves_the_start_once():
-    problem, X, weight, dipoles = case(1, "linear", 0)
-    search = SvmSettings(problem.kappa, problem.margin, init="positive", max_reorientations=0)
-    settled = settle(problem.features, X, weight, dipoles, search, np.random.default_rng(0))
+    node = problem, X, weight, dipoles = case(1, "linear", 0)
+    settled = search(*node, "positive", max_reorientations=0)
     upward, downward = dipoles.orient(np.zeros(len(X)))
     expected = solve(NodeProblem(problem.features, upward, downward, problem.kappa, problem.margin))
-    np.testing.assert_array_equal(settled.solution.scores, expected.scores)
-    assert settled.n_reorientations == 0
+    np.testing.assert_allclose(settled.scores, expected.scores, rtol=1e-9, atol=1e-12)
+    assert settled.status is SplitStatus.REORIENTATION_LIMIT
+    assert len(settled.criterion_path) == 1
+
+
+def test_kappa_per_dipole_does_not_depend_on_their_number():
+    """Every row twice, as two rows apart by next to nothing: the same surface, and twice the loss."""
+    problem, X, weight, dipoles = case(1, "linear", 0)
+    wanted = rules(problem, "positive", max_reorientations=0)._replace(per_dipole=True)
+    no_cuts = np.empty((0, 2))
+    once = settle(problem.features, dipoles.survival, weight, X, no_cuts, wanted)
+    twice = settle(problem.features, dipoles.survival, 1000.0 * weight, X, no_cuts, wanted)
+    np.testing.assert_allclose(twice.weights, once.weights, rtol=2e-2)
+    total = sum(pull.sum() for pull in dipoles.orient(np.zeros(len(X))))
+    summed = settle(
+        problem.features, dipoles.survival, weight, X, no_cuts,
+        wanted._replace(per_dipole=False, kappa=problem.kappa / total),
+    )  # fmt: skip
+    np.testing.assert_allclose(once.weights, summed.weights, rtol=1e-9)
 
 
 def test_only_kappa_over_margin_matters_to_the_direction():
@@ -312,11 +378,6 @@ def test_constant_features_are_an_ordinary_result():
 def test_extreme_kappa(kappa):
     problem, *_ = make_problem(3, "linear", kappa)
     assert_optimal(problem, solve(problem), 1e-6)
-
-
-def test_unknown_solver_is_named():
-    with pytest.raises(ValueError, match=r"solver must be one of \['interior_point', 'osqp'\], got 'svc'"):
-        SvmSettings(1.0, 1.0, solver="svc")
 
 
 @pytest.mark.compiled

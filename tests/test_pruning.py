@@ -5,14 +5,13 @@ import time
 
 import numpy as np
 import pytest
-from dipolar.tree.logrank_splitter import LogRankSplitter
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dipolar.curves import tabulate
 from dipolar.resampling import draw_with_replacement
 from dipolar.survival import Survival
-from dipolar.tree.growing import grow_tree
+from dipolar.tree.growing import grow_on
 from dipolar.tree.limits import GrowthLimits
 from dipolar.tree.pruning import (
     bootstrap_statistics,
@@ -22,8 +21,9 @@ from dipolar.tree.pruning import (
 )
 from dipolar.tree.record import Tree
 from dipolar.tree.splits import AxisCuts
+from tests.growing import axis_splitter, grow, in_time_order
 from tests.reference.pruning import best_subtree
-from tests.test_growing import grow, sample
+from tests.test_growing import sample
 
 
 @st.composite
@@ -101,31 +101,27 @@ def test_pruned_leaves_equal_leaves_of_the_rows():
     assert direct == pruned
 
 
-def make_grow(**limits):
-    def grow_resample(X, survival, weight, rng):
-        return grow_tree(X, survival, weight, LogRankSplitter(), GrowthLimits(**limits), rng)
-
-    return grow_resample
+LEAVES_OF_TEN = GrowthLimits(min_samples_leaf=10)
 
 
 def bootstrap(X, survival, weight, n_jobs=1, n_bootstraps=6):
-    growing = make_grow(min_samples_leaf=10)
-    path = pruning_path(growing(X, survival, weight, np.random.default_rng(0)))
-    honest = bootstrap_statistics(
-        path, growing, X, survival, weight, n_bootstraps, np.random.default_rng(5), n_jobs
-    )  # fmt: skip
-    return path.with_honest(honest)
+    rows, _ = in_time_order(X, survival, weight)
+    splitter = axis_splitter(X.shape[1])
+    path = pruning_path(grow_on(rows, splitter, LEAVES_OF_TEN, np.random.default_rng(0))[0])
+    rng = np.random.default_rng(5)
+    return path.with_honest(bootstrap_statistics(path, splitter, LEAVES_OF_TEN, rows, n_bootstraps, rng, n_jobs))
 
 
 def test_bootstrap_equals_its_description():
     X, survival = sample()
     n = len(X)
     path = bootstrap(X, survival, np.ones(n), n_bootstraps=3)
-    growing = make_grow(min_samples_leaf=10)
+    order = in_time_order(X, survival)[1]
+    X, survival = X[order], survival.take(order)
     optimism = np.zeros((3, len(path)))
     for b, rng in enumerate(np.random.default_rng(5).spawn(3)):
         rows = np.repeat(np.arange(n), draw_with_replacement(np.ones(n), 1.0, rng).astype(int))
-        tree = growing(X[rows], survival.take(rows), np.ones(n), rng)
+        tree = grow(X[rows], survival.take(rows), min_samples_leaf=10)
         resampled = pruning_path(tree)
         original = split_statistics(tree, X, survival, np.ones(n))
         for k in range(len(path)):
@@ -162,17 +158,16 @@ def test_the_smallest_of_equally_good_members_is_chosen():
 
 def test_an_interrupt_leaves_no_worker_behind():
     X, survival = sample()
-    growing = make_grow(min_samples_leaf=10)
-    path = pruning_path(growing(X, survival, np.ones(len(X)), np.random.default_rng(0)))
+    rows, _ = in_time_order(X, survival)
+    splitter = axis_splitter(X.shape[1])
+    path = pruning_path(grow(X, survival, min_samples_leaf=10))
     before = threading.active_count()
 
     def interrupt(done, total):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        bootstrap_statistics(
-            path, growing, X, survival, np.ones(len(X)), 50, np.random.default_rng(1), 2, interrupt
-        )  # fmt: skip
+        bootstrap_statistics(path, splitter, LEAVES_OF_TEN, rows, 50, np.random.default_rng(1), 2, interrupt)
     deadline = time.monotonic() + 10
     while threading.active_count() > before and time.monotonic() < deadline:
         time.sleep(0.01)

@@ -313,13 +313,15 @@ def test_any_small_data_set_can_be_split(data):
     assert np.isfinite(svm.decision_function(X)).all()
 
 
-def test_an_unreached_tolerance_warns_with_the_gap(planar):
+def test_an_unreached_tolerance_warns_with_the_gap(planar, monkeypatch):
+    """The surface is there all the same, and says how good it is."""
+    monkeypatch.setattr("dipolar.node_svm.solvers.MAX_OSQP_STEPS", 50)
     X, y = planar
-    with pytest.warns(ConvergenceWarning, match=r"solved to a relative duality gap of .*, not 1\.0e-30\. Scale"):
-        svm = paper_svm("linear", solver_tol=1e-30).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match=r"solved to a relative duality gap of .*, not 1\.0e-06\. Scale"):
+        svm = paper_svm("linear", solver="osqp").fit(X, y)
     assert svm.status_ == "unconverged"
-    assert 1e-30 < svm.duality_gap_ < 1e-6
-    close(svm.decision_function(X), paper_svm("linear", max_reorientations=0).fit(X, y).decision_function(X))
+    assert 1e-6 < svm.duality_gap_ < 1
+    assert set(svm.predict(X)) == {0, 1}
 
 
 def test_the_limit_on_reorientations(planar):
@@ -341,14 +343,17 @@ def test_the_limit_on_reorientations(planar):
         ({"mixed_quantile": 75}, r"mixed_quantile must be a number >= 0 and <= 1, got 75\. Quantiles are fractions"),
         ({"pure_weight": -1}, r"pure_weight must be a number >= 0 and <= 1e\+20, got -1"),
         ({"cutoff_rule": "r"}, r"cutoff_rule must be one of \['text', 'scripts'\], got 'r'"),
-        ({"margin": 0}, r"margin must be a number >= 1e-75 and <= 1e\+75, got 0\. Or pass 'auto'"),
-        ({"margin": "wide"}, r"margin must be a number >= 1e-75 and <= 1e\+75, got 'wide'\. Or pass 'auto'"),
-        ({"margin_quantile": 23}, r"margin_quantile must be a number >= 0 and <= 1, got 23"),
-        ({"init": "mean"}, r"init must be one of \['median', 'quartile', 'positive'\], got 'mean'"),
+        ({"margin": 0}, r"margin must be a number >= 1e-75 and <= 1e\+75, got 0\. Or pass a DistanceQuantile"),
+        (
+            {"margin": "wide"},
+            r"margin must be a number >= 1e-75 and <= 1e\+75, got 'wide'\. Or pass a DistanceQuantile",
+        ),
+        ({"margin_quantile": 23}, r"margin must be a number >= 0 and <= 1, got 23"),
+        ({"init": "mean"}, r"init must be one of \['hazard', 'median', 'quartile', 'positive'\], got 'mean'"),
         ({"solver": "smo"}, r"solver must be one of \['interior_point', 'osqp'\], got 'smo'"),
         ({"tol": -1}, r"tol must be a number >= 0, got -1"),
         ({"solver_tol": 0}, r"solver_tol must be a number > 0 and <= 1, got 0"),
-        ({"max_reorientations": -1}, r"max_reorientations must be .* >= 0, got -1"),
+        ({"max_reorientations": -1}, r"max_reorientations must be .* >= 0 and <= 1e\+06, got -1"),
         ({"factor_tol": 2}, r"factor_tol must be a number >= 0 and <= 1, got 2"),
         ({"max_rank": 0}, r"max_rank must be an integer >= 1, got 0\. None sets no limit"),
         ({"kernel": "precomputed"}, r"X must be the square kernel matrix of the training rows, got \(150, 2\)"),

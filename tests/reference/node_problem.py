@@ -6,10 +6,10 @@ import numpy as np
 from scipy import sparse
 
 from dipolar.kernels import make_kernel
-from dipolar.node_svm.dipoles import DipoleRule, Dipoles
 from dipolar.node_svm.factors import factorise
 from dipolar.node_svm.problem import NodeProblem
 from dipolar.survival import Survival
+from tests.dipoles import Dipoles
 
 KERNELS = ("linear", "quadratic", "polynomial", "rbf", "laplacian")
 
@@ -28,8 +28,10 @@ def make_problem(seed, kernel, kappa, n=None):
         time = np.ceil(4 * time)
     survival = Survival(time, rng.uniform(size=n) < 0.8)
     weight = np.ones(n) if seed % 5 else rng.randint(1, 4, n).astype(float)
-    factor = factorise(make_kernel(kernel, X, weight), X, tol=1e-8)
-    dipoles = Dipoles(survival, weight, DipoleRule())
+    order = np.lexsort((~survival.event, survival.time))  # dipole order
+    X, survival, weight = X[order], survival.take(order), weight[order]
+    factor = factorise(make_kernel(kernel).fit(X, weight), X, tol=1e-8)
+    dipoles = Dipoles(survival, weight)
     start = X[:, 0] - np.median(X[:, 0])
     problem = NodeProblem(factor.features, *dipoles.orient(start), float(kappa), float(rng.choice([0.1, 1.0, 5.0])))
     return problem, X, weight, dipoles

@@ -31,6 +31,7 @@ __all__ = [
     "CONSTANT",
     "GIVEN",
     "HAZARD",
+    "INTERRUPTED",
     "MEDIAN",
     "NO_MIXED_DIPOLES",
     "ONE_SIDED",
@@ -45,8 +46,8 @@ __all__ = [
     "settle_nodes",
 ]
 
-# How a search ended. Only the first two leave a surface.
-SETTLED, REORIENTATION_LIMIT, UNCONVERGED, NO_MIXED_DIPOLES, ONE_SIDED, CONSTANT = range(6)
+# How a search ended. The first three leave a surface that is proven.
+SETTLED, REORIENTATION_LIMIT, INTERRUPTED, UNCONVERGED, NO_MIXED_DIPOLES, ONE_SIDED, CONSTANT = range(7)
 
 # Where a search starts.
 HAZARD, MEDIAN, QUARTILE, POSITIVE, GIVEN = range(5)
@@ -381,13 +382,16 @@ def settle(time, event, weight, features, X, cuts, rules, weights, scores, path)
 
         kappa = rules.kappa / total if rules.per_dipole else rules.kappa
         enough = criterion if is_start else np.inf
-        value, bound, b = solve(
-            features, cost, largest, kappa, rules.margin, rules.solver_tol, enough, new_weights, new_scores
-        )
-        # A surface that is not better up to the precision of the solves is not used; nor one that is not proven, unless
-        # none is.
+        while True:
+            value, bound, b = solve(
+                features, cost, largest, kappa, rules.margin, rules.solver_tol, enough, new_weights, new_scores
+            )
+            is_proven = value - bound <= rules.solver_tol * value
+            if is_proven or bound > enough or enough == np.inf:
+                break
+            enough = np.inf  # it was stopped by a bound that was not quite one
         is_better = value < criterion or (is_start and value == criterion and number < winner)
-        if is_better and value - bound <= rules.solver_tol * value:
+        if is_better and is_proven:
             fall = criterion - value
             copy_to(new_weights, weights)
             copy_to(new_scores, scores)
@@ -396,14 +400,17 @@ def settle(time, event, weight, features, X, cuts, rules, weights, scores, path)
             path[n_solved - 1] = value
             settled = fall <= rules.tol * max(criterion, ABSOLUTE_FRACTION)
             criterion, dual, intercept, winner = value, bound, b, number
-        else:
-            settled = True
+            if settled and not is_start:
+                return SETTLED, n_solved, intercept, dual
+        elif is_start:
+            # One that is not proven is kept as long as there is no other.
             if criterion == np.inf and value < unproven:
                 unproven, dual, intercept = value, bound, b
                 copy_to(new_weights, weights)
                 copy_to(new_scores, scores)
-        if settled and not is_start:
-            return SETTLED, n_solved, intercept, dual
+        else:
+            # A round that is not better, up to the precision of the solves, is the end.
+            return INTERRUPTED if is_better else SETTLED, n_solved, intercept, dual
 
 
 @compiled()

@@ -6,10 +6,20 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 
-__all__ = ["UserError", "counted", "listed", "reason_of", "refusals_as_user_errors", "suggestion"]
+__all__ = [
+    "UserError",
+    "counted",
+    "listed",
+    "quoted",
+    "reason_of",
+    "refusals_as_user_errors",
+    "shortened",
+    "suggestion",
+]
 
-# How many names a message lists before it counts the rest.
+# How many names a message lists before it counts the rest, and how much of a name or of a cell it shows.
 NAMES_SHOWN = 8
+LONGEST_NAME = 60
 
 
 class UserError(Exception):
@@ -32,9 +42,19 @@ def reason_of(error: OSError) -> str:
 
 def listed(names: Iterable[object]) -> str:
     """Return names with commas between them, the first few of many."""
-    texts = [str(name) for name in names]
+    texts = [shortened(str(name), LONGEST_NAME) for name in names]
     shown = ", ".join(texts[:NAMES_SHOWN])
     return shown if len(texts) <= NAMES_SHOWN else f"{shown} and {len(texts) - NAMES_SHOWN} more"
+
+
+def quoted(cell: object) -> str:
+    """Return a cell as it is written in code, the middle of a long one left out."""
+    return shortened(repr(cell), LONGEST_NAME)
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text without its middle where it is longer than so many characters."""
+    return text if len(text) <= most else f"{text[: most - most // 3 - 5]} ... {text[-(most // 3) :]}"
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:

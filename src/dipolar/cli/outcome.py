@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dipolar.cli.cells import as_numbers, as_text, is_missing
-from dipolar.cli.messages import UserError, counted, listed, suggestion
+from dipolar.cli.messages import UserError, counted, listed, quoted, refusals_as_user_errors, suggestion
 from dipolar.cli.table import Table
 from dipolar.survival import survival_outcome
 
@@ -75,7 +75,8 @@ class Outcome:
                 f"no row has an event: {self.event!r} is {listed(_codes(code))} throughout. "
                 "If one of these codes is the event, name it: --event-value CODE."
             )
-        return survival_outcome(times, events), rows, notes
+        with refusals_as_user_errors():
+            return survival_outcome(times, events), rows, notes
 
     def _times(self, column: np.ndarray, rows: np.ndarray) -> np.ndarray:
         times = as_numbers(column)[rows]
@@ -84,7 +85,7 @@ class Outcome:
             cell = as_text(column)[rows][unreadable][0]
             raise UserError(
                 f"the time column {self.time!r} has {counted(unreadable.sum(), 'cell')} that are no numbers, "
-                f"such as {cell!r}. Mend them, or name another column: --time COLUMN."
+                f"such as {quoted(cell)}. Mend them, or name another column: --time COLUMN."
             )
         if (times < 0).any():
             raise UserError(
@@ -204,5 +205,5 @@ def _familiar(column: str, codes: list[str]) -> tuple[tuple[str, ...], str]:
 
 
 def _listed_codes(codes: list[str]) -> str:
-    shown = ", ".join(map(repr, codes[:CODES_SHOWN]))
+    shown = ", ".join(map(quoted, codes[:CODES_SHOWN]))
     return shown if len(codes) <= CODES_SHOWN else f"{shown} and {len(codes) - CODES_SHOWN} more values"

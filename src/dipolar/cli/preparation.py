@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from dipolar.cli.cells import as_numbers, as_text, date_format, is_missing
-from dipolar.cli.messages import UserError, listed, suggestion
+from dipolar.cli.messages import LONGEST_NAME, UserError, listed, quoted, shortened, suggestion
 from dipolar.cli.outcome import Outcome, looks_like_outcome
 from dipolar.cli.recipes import CategoryColumn, DateColumn, NumberColumn, Recipe, recipe_from_json
 from dipolar.cli.table import Table
@@ -152,7 +152,7 @@ class Preparation:
             dropped = tuple((str(name), str(reason)) for name, reason in record["dropped"])
             time, event = map(str, record["outcome"])
             unit = None if record["time_unit"] is None else str(record["time_unit"])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise ValueError(f"its preparation is damaged ({error})") from error
         return cls(recipes, dropped, (time, event), unit)
 
@@ -176,7 +176,7 @@ def _decide(name: str, column: np.ndarray, choice: ColumnChoice) -> Recipe | str
     if not len(known):
         return "empty"
     if len(set(known.tolist())) == 1:
-        return f"always {as_text(known)[0]}"
+        return f"always {shortened(str(as_text(known)[0]), LONGEST_NAME)}"
     if looks_like_outcome(name) and not asked_for:
         return "named like another outcome (--only takes it)"
     if name in choice.category:
@@ -199,7 +199,7 @@ def _decide_by_kind(name: str, column: np.ndarray, known: np.ndarray, choice: Co
         return "a date: it may tell the outcome (--dates days counts it)"
     n_levels = len(set(as_text(known)))
     if n_levels > MOST_CATEGORIES:
-        return f"text of {n_levels} different values, such as {as_text(known)[0]!r}"
+        return f"text of {n_levels} different values, such as {quoted(as_text(known)[0])}"
     return CategoryColumn.learn(name, column)
 
 

@@ -10,6 +10,7 @@ import os
 import re
 import select
 import stat
+import warnings
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -76,7 +77,9 @@ def read_table(data: str, covariates: str = "all", sheet: str | None = None) -> 
     """
     path = Path(data)
     try:
-        return _read(path, data, covariates, sheet)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # readers have opinions on styles and the like
+            return _read(path, data, covariates, sheet)
     except OSError as error:
         raise UserError(f"{data} cannot be read: {reason_of(error)}.") from error
 
@@ -310,10 +313,10 @@ def _typed(column: pd.Series) -> np.ndarray:
     cells = [_cell_or_none(cell) for cell in column.astype(object)]
     known = [cell for cell in cells if cell is not None]
     if known and all(isinstance(cell, Real) for cell in known):
-        return np.array([np.nan if cell is None else float(cell) for cell in cells])
+        return np.array([np.nan if cell is None else _float(cell) for cell in cells])
     if known and all(isinstance(cell, datetime.date) for cell in known):
-        return _dates(pd.to_datetime(pd.Series(cells)))
-    numbers = [float(cell) if isinstance(cell, Real) and not isinstance(cell, bool) else cell for cell in cells]
+        return np.array([_seconds(cell) for cell in cells])
+    numbers = [_float(cell) if isinstance(cell, Real) and not isinstance(cell, bool) else cell for cell in cells]
     texts = [f"{cell:.15g}" if isinstance(cell, float) else cell for cell in numbers]
     return np.array([None if cell is None else clean_text(cell) for cell in texts], dtype=object)
 
@@ -322,6 +325,20 @@ def _cell_or_none(cell: Any) -> Any:
     if isinstance(cell, str):
         return clean_text(cell)
     return None if pd.api.types.is_scalar(cell) and pd.isna(cell) else cell
+
+
+def _float(number: Any) -> float:
+    """Return a number of a cell; an Excel file may have whole ones of any length."""
+    try:
+        return float(number)
+    except OverflowError:
+        return np.inf if number > 0 else -np.inf
+
+
+def _seconds(cell: datetime.date | None) -> np.datetime64:
+    if isinstance(cell, datetime.datetime) and cell.tzinfo is not None:
+        cell = cell.astimezone(datetime.UTC).replace(tzinfo=None)
+    return np.datetime64(cell, "s")
 
 
 def _dates(column: pd.Series) -> np.ndarray:

@@ -17,14 +17,18 @@ from rich.padding import Padding
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from dipolar.cli.messages import shortened
+
 __all__ = ["Terminal", "collected_warnings", "say_error"]
+
+LONGEST_LINE = 1000
 
 DONE_OF_ALL = re.compile(r"(\d+) of (\d+)")
 
 
 def say_error(message: str) -> None:
-    """Print one red line to stderr, however long it is."""
-    line = Text(f"error: {' '.join(message.split())}", style="bold red")
+    """Print one red line to stderr; of a very long one begin and end, which say what is wrong and what to do."""
+    line = Text(f"error: {shortened(' '.join(message.split()), LONGEST_LINE)}", style="bold red")
     with contextlib.suppress(OSError):  # the terminal may be gone, and the status says the rest
         Console(stderr=True).print(line, soft_wrap=True)
 

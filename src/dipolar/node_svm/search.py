@@ -31,6 +31,7 @@ class SplitStatus(StrEnum):
 
     SETTLED = "settled"  #: the criterion or the orientation stopped moving
     REORIENTATION_LIMIT = "reorientation_limit"  #: the limit on rounds came first
+    INTERRUPTED = "interrupted"  #: a later round did not reach its tolerance; the surface is that of the round before
     UNCONVERGED = "unconverged"  #: no solve reached its tolerance
     NO_MIXED_DIPOLES = "no_mixed_dipoles"  #: no pair of rows ought to part
     ONE_SIDED = "one_sided"  #: the orientation pulls all rows to one side
@@ -39,7 +40,12 @@ class SplitStatus(StrEnum):
     @property
     def has_surface(self) -> bool:
         """Whether a surface was found, and proven."""
-        return self in (SplitStatus.SETTLED, SplitStatus.REORIENTATION_LIMIT)
+        return self in (SplitStatus.SETTLED, SplitStatus.REORIENTATION_LIMIT, SplitStatus.INTERRUPTED)
+
+    @property
+    def wants_another_solver(self) -> bool:
+        """Whether a solve fell short of its tolerance, which a slower one may reach."""
+        return self in (SplitStatus.INTERRUPTED, SplitStatus.UNCONVERGED)
 
 
 #: The same by the numbers of `_core.search`.
@@ -96,7 +102,7 @@ def settle(
     args = survival.time, survival.event, weight, table, np.ascontiguousarray(X), cuts, rules
     if solver == "interior_point" and not suits_blas(*features.shape):
         found = _settle_compiled(args, start.copy())
-        if found.status is not SplitStatus.UNCONVERGED:
+        if not found.status.wants_another_solver:
             return found
     return _settle_around(_solver(solver), args, start.copy())
 

@@ -118,8 +118,9 @@ class DipoleSVM(BaseEstimator):
     boundary_ : float
         Rows with a score below it go left. Its size is a millionth of the margin: closer to 0 is on the surface.
     status_ : str
-        "settled", "reorientation_limit", "unconverged", or why there is nothing to split and all scores are 0:
-        "no_mixed_dipoles", "one_sided", "constant".
+        "settled"; "reorientation_limit"; "interrupted", where a later round could not be solved and the surface is that
+        of the round before; "unconverged", where no solve reached its tolerance; or why there is nothing to split and
+        all scores are 0: "no_mixed_dipoles", "one_sided", "constant".
     rank_ : int
         Rank of the factor of the kernel.
     factor_residual_ : float

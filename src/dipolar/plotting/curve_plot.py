@@ -55,9 +55,9 @@ def plot_leaf_curves(
     log-rank test of equal hazards in all leaves. On the training rows it is far too small, because the splits were
     chosen to make it so; on other rows it is an honest test, by permutations where leaves have few events.
 
-    **On the training rows the curves and their bands are optimistic** for the same reason: leaves lie further apart than
-    they do on new rows, and bands of 95 % hold the true curve less often (`python benchmarks/honesty.py` measures how
-    often). Bands of other rows keep their level.
+    **On the training rows the curves and their bands are optimistic** for the same reason: leaves lie further apart
+    than they do on new rows, and bands of 95 % hold the true curve less often (`python benchmarks/honesty.py` measures
+    how often). Bands of other rows keep their level.
 
     Parameters
     ----------

@@ -167,8 +167,8 @@ def name_rules(name: str, sign: str, bounds: Sequence[str]) -> Iterator[Conditio
 def polynomial_terms(surface: Surface, mean: np.ndarray, scale: np.ndarray) -> dict[Monomial, float] | None:
     """Write the score of a surface as a sum of monomials of the covariates as they were given.
 
-    Returns None for a kernel that is no polynomial, for one of thousands of terms, and where the terms are too large for
-    floating point in those units.
+    Returns None for a kernel that is no polynomial, for one of thousands of terms, and where the terms are too large
+    for floating point in those units.
     """
     monomials = surface.kernel.monomials(len(mean))
     if monomials is None or sum(prod(k + 1 for k in Counter(m).values()) for m, _ in monomials) > MAX_PRODUCTS:

@@ -26,6 +26,7 @@ from dipolar.tree.surfaces import MonomialTables, Surfaces, surface_shares
 __all__ = ["SurfaceFinder", "SurfaceSplitter", "warn_about_unconverged"]
 
 HAS_SURFACE = np.array([status.has_surface for status in STATUSES])
+WANTS_ANOTHER = np.array([status.wants_another_solver for status in STATUSES])
 
 # Numbers that the features of nodes may take in one call (256 MB).
 BLOCK_SIZE = 32_000_000
@@ -258,7 +259,7 @@ class SurfaceFinder:
         rows: np.ndarray,
         row_offset: np.ndarray,
     ) -> None:
-        """Find the surfaces of nodes in compiled code; a node whose problem it cannot solve is looked at alone."""
+        """Find the surfaces of nodes in compiled code; one with a problem that it cannot solve is looked at alone."""
         svm, tables, inherit = machine.svm, machine.tables, self._splitter.inherit
         is_child = inherit > 0 and parent[nodes[0]] >= 0  # nodes that are asked for together are of one level
         chosen = _Found(*(values[nodes] for values in found))
@@ -293,7 +294,7 @@ class SurfaceFinder:
         for values, of_nodes in zip(found, chosen):
             values[nodes] = of_nodes
         found.n_own[nodes] = tables.size_of[chosen.n_columns]
-        unsolved = status == STATUSES.index(SplitStatus.UNCONVERGED)
+        unsolved = WANTS_ANOTHER[status]
         self.ends += np.bincount(status[~unsolved], minlength=len(STATUSES))
         for number in np.flatnonzero(unsolved):
             node = int(nodes[number])

@@ -114,9 +114,12 @@ class Fitted:
         return [*self.data.notes, *self.model.preparation.describe(), *self.prepared.notes]
 
     @property
-    def concordance(self) -> float:
-        """Harrell's C on the training rows."""
-        return float(self.model.tree.score(self.prepared.X, self.data.y))
+    def concordance(self) -> float | None:
+        """Harrell's C on the training rows; None where no two of them can be compared."""
+        try:
+            return float(self.model.tree.score(self.prepared.X, self.data.y))
+        except ValueError:
+            return None
 
 
 def _tell(terminal: Terminal, fitted: Fitted) -> None:
@@ -146,9 +149,14 @@ def _about_tree(fitted: Fitted) -> str:
     pruned = f" of {tree.grown_.n_leaves} grown, pruned by {PRUNED_BY[tree.pruning]}" if tree.pruning else ""
     return (
         f"{fitted.kind.value.capitalize()} tree, {counted(len(fitted.prepared.X.columns), 'covariate')}: "
-        f"{counted(tree.n_leaves_, 'leaf', 'leaves')}{pruned}. Harrell's C on these rows is "
-        f"{fitted.concordance:.3f}, which flatters; dipolar evaluate cross-validates."
+        f"{counted(tree.n_leaves_, 'leaf', 'leaves')}{pruned}. {_about_concordance(fitted.concordance)}"
     )
+
+
+def _about_concordance(concordance: float | None) -> str:
+    if concordance is None:
+        return "No two of these rows can be compared, and there is no Harrell's C."
+    return f"Harrell's C on these rows is {concordance:.3f}, which flatters; dipolar evaluate cross-validates."
 
 
 PRUNED_BY = {"bootstrap": "the bootstrap", "validation": "held-out rows", "fixed": "a fixed price"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +23,8 @@ __all__ = ["predict"]
 
 # Rows that are printed where no file is asked for.
 ROWS_SHOWN = 20
+
+OWN_COLUMN = re.compile(r"row|leaf|risk|median|survival_at_.*")
 
 
 def predict(
@@ -87,6 +90,8 @@ def _kept_columns(table: Table, names: list[str]) -> pd.DataFrame:
         if name not in table.columns:
             hint = suggestion(name, table.columns) or f" It has {listed(table.columns)}."
             raise UserError(f"--keep: {table.name} has no column {name!r}.{hint}")
+        if OWN_COLUMN.fullmatch(name):
+            raise UserError(f"--keep: the answer has a column {name!r} of its own. Rename the one of {table.name}.")
         frame[name] = as_text(table.columns[name])
     return frame
 
