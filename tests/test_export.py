@@ -390,8 +390,8 @@ def goes_left(data, split, row):
         return split["threshold"] is None or x <= split["threshold"]
     z = [(x - mean) / scale for x, mean, scale in zip(row, data["mean"], data["scale"])]
     if split["monomials"] is None:
-        u, *basis = [[row[c] for c in split["columns"]] for row in (z, *(data["basis"][b] for b in split["basis_rows"]))]
-        values = [value_of_kernel(split["kernel"], u, b) for b in basis]
+        columns, rows = split["columns"], [data["basis"][b] for b in split["basis_rows"]]
+        values = [value_of_kernel(split["kernel"], [z[c] for c in columns], [row[c] for c in columns]) for row in rows]
     else:
         values = [math.prod(z[c] for c in columns) for columns in split["monomials"]]
     assert len(values) == len(split["coefficients"])

@@ -10,7 +10,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import dipolar
-from dipolar import LogRankSurvivalTree, survival_outcome
+from dipolar import DipoleSurvivalTree, DipoleSVM, LogRankSurvivalTree, survival_outcome
 from dipolar.datasets import load_whas500
 from dipolar.metrics import concordance_index, integrated_brier_score
 from dipolar.report import render_report, write_report
@@ -181,6 +181,14 @@ def test_parameters_tell_what_was_set(whas):
         "min_samples_leaf", "pruning", "alpha",
     }  # fmt: skip
     assert parameters["alpha"]["value"] == "12"
+
+
+def test_parameters_of_the_machine_are_among_those_of_the_tree():
+    tree = DipoleSurvivalTree(DipoleSVM(kappa=10.0), max_depth=1).fit(*random_rows(60))
+    told = {entry["name"]: entry for entry in report_data(tree)["parameters"]}
+    assert set(told) == set(tree.get_params()) - {"svm"}
+    assert {name for name, entry in told.items() if not entry["is_default"]} == {"svm__kappa", "max_depth"}
+    assert told["svm__kappa"]["value"] == "10.0"
 
 
 def test_a_default_may_be_written_as_another_number():

@@ -53,7 +53,7 @@ def plot_kappa_path(
     scores: Sequence[str] | None = None,
     ax: Axes | Sequence[Axes] | None = None,
 ) -> np.ndarray:
-    """Draw cross-validated scores over eta = log(kappa), one line per kernel if several are compared, one panel per score.
+    """Draw cross-validated scores over eta = log(kappa), one line per kernel, one panel per score.
 
     Error bars are one standard deviation over the folds, bands where bars would stand too close, and a ring marks the
     best eta of each kernel. Scores whose names begin with `neg_` are drawn with their sign turned, so that a Brier
