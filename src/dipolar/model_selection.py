@@ -33,13 +33,11 @@ from dipolar.validation import check_fit_data
 __all__ = ["SurvivalTreeCV"]
 
 # What is tuned besides the depth, by the kind of tree.
-DEFAULT_GRIDS: dict[str, dict[str, Sequence[Any]]] = {
-    "DipoleSurvivalTree": {"svm__kappa": (1.0, 10.0, 100.0, 1000.0), "min_samples_leaf": (10, 20)},
-    "LogRankSurvivalTree": {"min_samples_leaf": (5, 10, 20, 40)},
-}
+DIPOLE_GRID: dict[str, Sequence[Any]] = {"svm__kappa": (1.0, 10.0, 100.0, 1000.0), "min_samples_leaf": (10, 20)}
+LOGRANK_GRID: dict[str, Sequence[Any]] = {"min_samples_leaf": (5, 10, 20, 40)}
 
-# Parameters on which trees get more flexible, for choosing between candidates that are as good.
-STIFFNESS = ("svm__kappa", "kappa")
+# The larger it is the more flexible is a tree, for choosing between candidates that are as good.
+FLEXIBILITY = "svm__kappa"
 
 
 @dataclass(frozen=True)
@@ -83,9 +81,9 @@ class SurvivalTreeCV(SurvivalModel):
     cv : int, splitter or iterable, default=5
         Folds. A number means so many folds, drawn by `random_state` among as many rows as the weights count, with equal
         shares of events; None means 5. Folds of your own are numbers of the rows as they are given.
-    scoring : str, callable, or sequence of str, default="concordance"
-        Names of `dipolar.metrics.SCORER_NAMES`, or a function of (estimator, X, y); greater is better. All are
-        reported; the first one chooses. "concordance" is Harrell's, "concordance_paper" the paper's, "neg_ibs" the
+    scoring : str, callable, sequence of str or dict, default="concordance"
+        Names of `dipolar.metrics.SCORER_NAMES`, a function of (estimator, X, y), or a dict of such functions by name;
+        greater is better. All are reported; the first one chooses. "concordance" is Harrell's, "concordance_paper" the paper's, "neg_ibs" the
         integrated Brier score with its sign turned.
     one_standard_error : bool, default=True
         Whether to take, instead of the best candidate, the smallest whose mean score is within one standard error of
@@ -186,8 +184,8 @@ class SurvivalTreeCV(SurvivalModel):
         paths = self._score_paths(template, families, depths, rows, folds, scorers)
         self.scorer_names_ = list(scorers)
         self.cv_results_ = _tabulate(families, depths, paths, self.scorer_names_, len(folds))
-        self._choose(families, depths)
-        chosen = clone(template).set_params(**self.best_params_)
+        self._choose(families, depths, len(folds))
+        chosen = _candidate(template, self.best_params_)
         outcome = survival_outcome(rows.survival.time, rows.survival.event)
         start = time.perf_counter()
         self.best_estimator_ = chosen.fit(self._with_names(rows.X), outcome, rows.weight)
@@ -268,7 +266,12 @@ class SurvivalTreeCV(SurvivalModel):
 
     def _families(self, template: BaseSurvivalTree) -> list[dict[str, Any]]:
         """All candidates but for their depth."""
-        grid = DEFAULT_GRIDS[type(template).__name__] if self.param_grid is None else self.param_grid
+        default = DIPOLE_GRID if isinstance(template, DipoleSurvivalTree) else LOGRANK_GRID
+        grid = default if self.param_grid is None else self.param_grid
+        if not isinstance(grid, Mapping):
+            raise ValueError(
+                f"param_grid must be None or a dict that names parameters with lists of their values, got {grid!r}."
+            )
         known = template.get_params(deep=True)
         for name in grid:
             if name not in known:
@@ -300,10 +303,13 @@ class SurvivalTreeCV(SurvivalModel):
     def _scorers(self) -> dict[str, Any]:
         if callable(self.scoring):
             return {getattr(self.scoring, "__name__", "score"): self.scoring}
-        if isinstance(self.scoring, Mapping):
-            return dict(self.scoring)
-        names: Sequence[str] = [self.scoring] if isinstance(self.scoring, str) else list(self.scoring)
-        return {name: get_scorer(name) for name in names}
+        scoring = [self.scoring] if isinstance(self.scoring, str) else self.scoring
+        if not isinstance(scoring, Sequence | Mapping) or not scoring:
+            raise ValueError(
+                f"scoring must be the name of a score, several names, a dict of functions or a function, got "
+                f"{scoring!r}. The first one chooses; dipolar.metrics.SCORER_NAMES lists the names."
+            )
+        return dict(scoring) if isinstance(scoring, Mapping) else {name: get_scorer(name) for name in scoring}
 
     # The search.
 
@@ -313,7 +319,7 @@ class SurvivalTreeCV(SurvivalModel):
         # Arrays are arguments of their own, so that joblib's Dask backend sends each of them once.
         shared = rows.X, survival_outcome(rows.survival.time, rows.survival.event), rows.n_given
         tasks = [
-            delayed(_score_path)(clone(template).set_params(**family), depths, *shared, fold, scorers)
+            delayed(_score_path)(_candidate(template, family), depths, *shared, fold, scorers)
             for family in families
             for fold in folds
         ]
@@ -323,7 +329,7 @@ class SurvivalTreeCV(SurvivalModel):
             report.searching(len(paths), len(tasks))
         return paths
 
-    def _choose(self, families: list[dict[str, Any]], depths: Sequence[int | None]) -> None:
+    def _choose(self, families: list[dict[str, Any]], depths: Sequence[int | None], n_folds: int) -> None:
         table, name = self.cv_results_, self.scorer_names_[0]
         mean = table[f"mean_test_{name}"]
         if mean.isna().all():
@@ -333,11 +339,9 @@ class SurvivalTreeCV(SurvivalModel):
             )
         bar = mean.max()
         if self.one_standard_error:
-            spread = table[f"std_test_{name}"][mean.idxmax()]
-            n_folds = sum(column.startswith("split") and column.endswith(f"_{name}") for column in table)
-            bar -= spread / np.sqrt(n_folds)
-        stiffness = [column for column in STIFFNESS if column in table]
-        good = table[mean >= bar].sort_values(["mean_n_leaves", *stiffness], kind="stable")
+            bar -= table[f"std_test_{name}"][mean.idxmax()] / np.sqrt(n_folds)
+        by = ["mean_n_leaves", *(column for column in table if column == FLEXIBILITY)]
+        good = table[mean >= bar].sort_values(by, kind="stable")
         best = int(good.index[0])
         family, depth = families[best // len(depths)], depths[best % len(depths)]
         self.best_index_, self.best_score_ = best, float(mean[best])
@@ -364,6 +368,12 @@ class SurvivalTreeCV(SurvivalModel):
         if not isinstance(tree, dict):
             raise ValueError("its header has no tree")
         self.best_estimator_ = type(self._template())._from_file(tree, arrays)
+
+
+def _candidate(template: BaseSurvivalTree, parameters: dict[str, Any]) -> BaseSurvivalTree:
+    """Return an unfitted tree with some parameters; a machine among them is its own, so that setting its parameters
+    leaves those of the other candidates alone."""
+    return clone(template).set_params(**{name: clone(value, safe=False) for name, value in parameters.items()})
 
 
 def _score_path(tree, depths, X, y, n_given, fold, scorers) -> list[_Score]:
