@@ -34,18 +34,18 @@ fuzz: $(VENV)/.installed-test  ## look for crashes and wrong answers; takes hour
 	    --journal fuzz/runs/seed-$(SEED).jsonl --output fuzz/results/summary.md
 
 figures: $(VENV)/.installed-test  ## draw the pictures of the documentation again
-	$(BIN)/python examples/plot_split_detection.py
 	$(BIN)/python examples/plot_tree.py
-	$(BIN)/python examples/plot_kappa_path.py
 
 # Replicates of each simulated design; the paper has 1000.
 RUNS ?= 100
 JOBS ?= -1
 
 reproduce: $(VENV)/.installed-test  ## the paper's tables and figures; takes hours, may be stopped and started again
-	for study in sim-p2 sim-p4 sim-p7; do $(BIN)/dipolar reproduce $$study --runs $(RUNS) --jobs $(JOBS) --output results --resume || exit 1; done
-	for study in remission real fig-splits fig-remission fig-kappa fig-sigma; do $(BIN)/dipolar reproduce $$study --jobs $(JOBS) --output results --resume || exit 1; done
-	$(BIN)/python -m dipolar.studies.page results docs/reproduction.md
+	set -e; run="$(BIN)/dipolar-reproduce run --jobs $(JOBS) --output results --resume"; \
+	for study in sim-p2 sim-p4 sim-p7; do $$run $$study --runs $(RUNS); done; \
+	for study in remission real fig-splits fig-remission fig-kappa fig-sigma; do $$run $$study; done; \
+	for study in results/*.sqlite; do $(BIN)/dipolar-reproduce export $$study --force; done
+	$(BIN)/dipolar-reproduce page results docs/reproduction.md
 
 bench: $(VENV)/.installed-test  ## the measured figures of docs/benchmarks.md; takes a while
 	$(BIN)/python benchmarks/node_solver.py --output benchmarks/results/node_solver.md
@@ -64,6 +64,6 @@ $(VENV)/.installed-demo: pyproject.toml | $(VENV)/bin/pip
 	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[cli]"
 	touch $@
 
-$(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/pip
-	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[test]"
+$(VENV)/.installed-test: pyproject.toml reproduction/pyproject.toml | $(VENV)/bin/pip
+	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[test]" -e ./reproduction
 	touch $@

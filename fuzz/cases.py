@@ -32,7 +32,7 @@ class Ending:
     case: int
     target: str
     end: str
-    seconds: float
+    seconds: float  # of computing; of the clock where a process died
     fault: Fault | None = None
     drawn: dict[str, str] = field(default_factory=dict)  # of faults only
 
@@ -57,15 +57,15 @@ def run_case(seed: int, case: int, name: str) -> Ending:
     numbers = seed, case, crc32(name.encode())
     draw = Draw(np.random.default_rng(numbers))
     np.random.seed(crc32(repr(numbers).encode()))  # noqa: NPY002 - what random_state=None draws from
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         with strict_warnings():
             all_targets()[name](draw)
     except Exception as error:
         fault = fault_of(error, _words()[name])
         end = CLEAR_ERROR if fault is None else fault.kind
-        return Ending(case, name, end, time.perf_counter() - start, fault, draw.record if fault else {})
-    return Ending(case, name, ANSWERED, time.perf_counter() - start)
+        return Ending(case, name, end, time.process_time() - start, fault, draw.record if fault else {})
+    return Ending(case, name, ANSWERED, time.process_time() - start)
 
 
 @cache

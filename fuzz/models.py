@@ -12,15 +12,15 @@ from sklearn.base import clone
 
 from fuzz.answers import answering, answers_of, check_answers, check_forest, check_svm, check_tree, require_same
 from fuzz.draw import Draw
-from fuzz.faults import require
+from fuzz.faults import CLEAR_ERRORS, fault_of, require
 from fuzz.relations import RELATIONS, Fitted, fit
 from fuzz.rows import Rows, draw_rows
-from fuzz.settings import KINDS, PARAMETERS, draw_estimator
+from fuzz.settings import KINDS, PARAMETERS, draw_estimator, draw_mistaken
 
 __all__ = ["TARGETS", "WORDS"]
 
-# What an error may be about: parameters, data, and the words of scikit-learn's own checks of seeds and folds.
-WORDS = PARAMETERS | {"X", "y", "time", "event", "sample_weight", "seed", "n_splits"}
+# What an error may be about: parameters and data.
+WORDS = PARAMETERS | {"X", "y", "time", "event", "sample_weight"}
 
 # The most rows of a case, which keep it cheap, and the share of the cases with missing values.
 MOST_ROWS = {"svm": 150, "logrank tree": 200, "dipole tree": 120, "tuned tree": 80}
@@ -40,14 +40,28 @@ def check_model(draw: Draw, *, kind: str) -> None:
     with answering("a fitted model"):
         CHECKS[kind](model, rows.X)
         answers = answers_of(model, rows.X)
-        if draw.chance(LONG):
-            ask_at_length(draw, model, rows)
+    if draw.chance(LONG):
+        ask_at_length(draw, model, rows)
     if model.__dict__.get("kernel") != "precomputed":
         relation = draw.one_of(RELATIONS)
         draw.note("relation", relation.__name__)
         relation(draw, Fitted(model, rows, rows.X, answers))
     fresh = fresh_rows(draw, rows)
     CHECKS[kind](model, fresh)
+
+
+def check_mistaken(draw: Draw) -> None:
+    """Fit an estimator with one wrong parameter: an error says which, and what is fitted is sound."""
+    model, name = draw_mistaken(draw)
+    X, time = draw.rng.normal(size=(40, 3)), draw.rng.integers(1, 30, 40).astype(float)
+    rows = Rows(X, time, draw.rng.random(40) < 0.7, None)
+    try:
+        fit(model, rows)
+    except CLEAR_ERRORS as error:
+        require(fault_of(error, WORDS) is not None or name in str(error), f"no word about {name}: {error}")
+        raise
+    with answering("a fitted model"):
+        answers_of(model, X)
 
 
 def as_gram_matrix(rows: Rows) -> Rows:
@@ -116,4 +130,5 @@ CHECKS = {
     "logrank forest": all_of(check_answers, check_forest),
     "dipole forest": all_of(check_answers, check_forest),
 }
-TARGETS = {kind: partial(check_model, kind=kind) for kind in KINDS}
+TARGETS: dict[str, Callable[[Draw], None]] = {kind: partial(check_model, kind=kind) for kind in KINDS}
+TARGETS["mistakes"] = check_mistaken

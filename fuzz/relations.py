@@ -32,11 +32,6 @@ class Fitted:
         with answering("another fit"):
             return answers_of(fit(clone(self.model), rows), self.asked)
 
-    @property
-    def depends_on_folds(self) -> bool:
-        """Whether rows are dealt out by their number, which other rows would change."""
-        return hasattr(self.model, "cv_results_")
-
 
 def fit(model: Any, rows: Rows) -> Any:
     """Fit a model; weights are passed if there are any."""
@@ -51,14 +46,14 @@ def same_seed(draw: Draw, fitted: Fitted) -> None:
 
 def permuted(draw: Draw, fitted: Fitted) -> None:
     """The order of the rows does not matter."""
-    if fitted.model.random_state is not None and not fitted.depends_on_folds:
+    if fitted.model.random_state is not None:
         order = draw.rng.permutation(len(fitted.rows))
         require_same(fitted.answers, fitted.again(fitted.rows.take(order)), "permuted rows")
 
 
 def repeated(draw: Draw, fitted: Fitted) -> None:
     """A whole weight is the row so many times."""
-    if fitted.model.random_state is not None and fitted.rows.has_whole_weights and not fitted.depends_on_folds:
+    if fitted.model.random_state is not None and fitted.rows.has_whole_weights:
         require_same(fitted.answers, fitted.again(fitted.rows.repeated()), "repeated rows instead of weights")
 
 
@@ -100,7 +95,7 @@ def in_parts(draw: Draw, fitted: Fitted) -> None:
 
 def without_weight(draw: Draw, fitted: Fitted) -> None:
     """Rows of weight 0 might as well not be there."""
-    if fitted.rows.weight is None or fitted.depends_on_folds or fitted.model.random_state is None:
+    if fitted.rows.weight is None or fitted.model.random_state is None:
         return
     seen = np.flatnonzero(fitted.rows.weight > 0)
     if len(seen) == len(fitted.rows):

@@ -17,7 +17,7 @@ from dipolar import (
 )
 from fuzz.draw import Draw
 
-__all__ = ["KINDS", "PARAMETERS", "draw_estimator"]
+__all__ = ["KINDS", "PARAMETERS", "draw_estimator", "draw_mistaken"]
 
 Table = dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]]
 
@@ -35,7 +35,7 @@ WRONG: tuple[Any, ...] = (
     [],
     {"a": 1},
     np.ones(2),
-    object,
+    object(),
 )
 
 # Shares of the cases: how often a parameter is not left at its default, and how often one of them is wrong.
@@ -157,6 +157,14 @@ def draw_estimator(draw: Draw, kind: str) -> Any:
     """Return an unfitted estimator of a kind."""
     estimator, table, fixed = ESTIMATORS[kind]
     return estimator(**_draw_settings(draw, table, **fixed))
+
+
+def draw_mistaken(draw: Draw) -> tuple[Any, str]:
+    """Return an estimator with one parameter that is probably wrong, and the name of that."""
+    estimator, _, fixed = ESTIMATORS[draw.note("kind", draw.one_of(KINDS))]
+    names = [name for name in estimator().get_params() if name not in ("n_jobs", "verbose")]
+    name, value = draw.note("mistaken", draw.one_of(names)), draw.note("value", draw.one_of(WRONG))
+    return estimator(**{**fixed, name: value}), name
 
 
 def _draw_settings(draw: Draw, table: Table, **fixed: Any) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def write_summary(journal: Journal, seed: int) -> str:
         "# The last run of `make fuzz`",
         "",
         f"{tally.n_cases:,} cases with seed {seed}, {tally.n_faults:,} faults; {tally.seconds.total() / 3600:.2f} "
-        f"hours of one process, the longest case {tally.longest:.1f} s.",
+        f"hours of computing, the longest case {tally.longest:.1f} s.",
         "",
         *(f"Made with {text}." for text in made_with),
         "",

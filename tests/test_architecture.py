@@ -39,12 +39,14 @@ LAYERS = (
 
 # What surrounds the models. It may import all of them and they import none of it; matplotlib and the packages of the
 # terminal live here only.
-RIM = ("datasets", "simulation", "plotting", "report", "studies", "cli", "__main__")
+RIM = ("datasets", "simulation", "plotting", "report", "cli", "__main__")
 RIM_PACKAGES = {"matplotlib", "typer", "rich", "click"}
 
-# Inside the rim, too, some things are further out than others: nothing knows the command line, and the command line
-# alone knows the studies.
-OUTER = {"cli": {"cli", "__main__"}, "studies": {"studies", "cli"}}
+# Nothing inside the library knows the command line.
+OUTER = {"cli": {"cli", "__main__"}}
+
+# A distribution of its own, on top of the library.
+STUDY = "dipolar_reproduction"
 
 # The one exception: `tree.to_html` opens the report, inside the method, so that importing the tree does not load it.
 DOORS = {("survival_model.py", "report")}
@@ -137,13 +139,18 @@ def test_the_outermost_parts_are_not_imported(path):
         assert unit_of(path) in allowed or outer not in own_units(path)
 
 
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_library_does_not_know_the_study_of_the_paper(path):
+    assert STUDY not in {name.split(".")[0] for name in imports(path)}
+
+
 def test_the_rules_catch_what_they_forbid(tmp_path, monkeypatch):
     """The checks above pass on this package; here is one that they refuse."""
     (tmp_path / "_core").mkdir()
     bad = tmp_path / "_core" / "bad.py"
     bad.write_text("import pandas\nfrom dipolar.metrics import auc\ndef draw():\n    import matplotlib.pyplot\n")
     late = tmp_path / "svm.py"
-    late.write_text("import osqp\nfrom dipolar import datasets\n")
+    late.write_text("import osqp\nfrom dipolar import datasets\nfrom dipolar_reproduction import page\n")
     monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
     for check, path in (
         (test_imports_point_inwards, bad),
@@ -151,6 +158,7 @@ def test_the_rules_catch_what_they_forbid(tmp_path, monkeypatch):
         (test_outside_packages_stay_where_they_belong, bad),
         (test_outside_packages_stay_where_they_belong, late),
         (test_compiled_code_knows_numpy_and_numba_only, bad),
+        (test_the_library_does_not_know_the_study_of_the_paper, late),
     ):
         with pytest.raises(AssertionError):
             check(path)
@@ -191,13 +199,6 @@ def test_importing_loads_no_optional_package(after_import):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     ours = set(after_import["modules"]) - set(ast.literal_eval(done.stdout))
     assert not (RIM_PACKAGES | NEVER_AT_IMPORT) & ours
-
-
-def test_studies_load_neither_matplotlib_nor_the_terminal():
-    code = "import sys, numba, pandas, sklearn.svm; before = set(sys.modules); import dipolar.studies; "
-    code += "print(sorted({name.split('.')[0] for name in set(sys.modules) - before}))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
-    assert not (RIM_PACKAGES | NEVER_AT_IMPORT) & set(ast.literal_eval(done.stdout))
 
 
 def test_importing_the_package_alone_loads_nothing():

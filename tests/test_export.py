@@ -94,6 +94,12 @@ def test_limits_at_the_ends_of_a_curve():
     assert np.isnan([lower[-1], upper[-1]]).all()
 
 
+def test_limits_of_rows_that_count_for_next_to_nothing_are_wide():
+    """Their powers are beyond all floats, which is no reason for a warning."""
+    lower, upper = confidence_limits(life_table([1, 2], [1, 0], [1e-12, 1e-6]))
+    assert (lower == 0).all() and (upper == 1).all()
+
+
 @given(st.lists(st.tuples(st.integers(1, 8), st.booleans()), min_size=1, max_size=30), st.floats(0.05, 0.99))
 def test_limits_hold_the_curve(rows, level):
     table = life_table(*zip(*rows))

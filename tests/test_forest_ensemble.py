@@ -1,7 +1,10 @@
 """What forests average: against the mean of single trees, row by row and tree by tree."""
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.exceptions import UndefinedMetricWarning
 
 from dipolar import LogRankSurvivalForest, survival_outcome
 from dipolar._core.ensemble import add_steps, sum_up
@@ -140,6 +143,24 @@ def unseen(forest, X, y, weight):
     for number in range(len(forest.forest_)):
         counts = draw_with_replacement(rows.weight, 1.0, tree_generator(forest.seed_, number))
         yield np.array([row < 0 or counts[row] == 0 for row in rows.number])
+
+
+@pytest.mark.parametrize("times", [[5.0] * 30, [5.0] * 29 + [9.0], list(range(1, 31))])
+def test_scores_that_the_rows_do_not_define_are_nan(times):
+    """All rows end at one time, or one event has nothing beyond it, or no row is unseen."""
+    X, y = np.arange(30.0)[:, None], survival_outcome(times)
+    forest = LogRankSurvivalForest(3, oob_score=True, random_state=0)
+    if len(set(times)) == 30:
+        forest.set_params(bootstrap=False, max_samples=1.0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        forest.fit(X, y)
+    told = [str(warning.message) for warning in caught if warning.category is UndefinedMetricWarning]
+    assert np.isnan(forest.oob_brier_) and any(text.startswith("oob_brier_ is NaN, because") for text in told)
+    assert np.isnan(forest.oob_score_) == any(text.startswith("oob_score_ is NaN, because") for text in told)
+    assert forest.oob_survival_.shape == (30, len(forest.oob_times_))
+    with pytest.raises(ValueError, match="scoring='brier' is not defined on the rows that some tree has not seen"):
+        forest.importance(X, y, scoring="brier")
 
 
 @pytest.mark.filterwarnings("ignore:.*no out-of-bag prediction")

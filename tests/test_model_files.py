@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from dipolar.tree.drawn_surfaces import DrawnSurfaces
+from dipolar.tree.persistence import add_note, read_note
 
 import dipolar
 from dipolar import DipoleSurvivalTree, LogRankSurvivalTree, ModelFileError
 from dipolar.records import rules_of
 from dipolar.tree import persistence
-from dipolar.tree.drawn_surfaces import DrawnSurfaces
-from dipolar.tree.persistence import add_note, read_note
 from dipolar.tree.surfaces import Surfaces
 from tests.mutants import (
     FITTED,

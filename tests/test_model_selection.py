@@ -146,7 +146,7 @@ def test_test_times_beyond_the_training_times():
     assert np.isfinite(search.best_score_)
     with (
         pytest.warns(FitFailedWarning, match="'neg_ibs' is not defined on a test fold"),
-        pytest.raises(ValueError, match="No candidate could be scored by 'neg_ibs' on every fold"),
+        pytest.raises(ValueError, match="scoring='neg_ibs' is not defined on every fold of cv="),
     ):
         SurvivalTreeCV(kernel="linear", eta=[-2], cv=[(early, late)], scoring="neg_ibs").fit(X, y)
 
@@ -158,7 +158,7 @@ def test_a_fold_without_events():
     with (
         pytest.warns(FitFailedWarning, match="not defined on a test fold of 20 rows"),
         pytest.raises(
-            ValueError, match=r"No candidate could be scored by 'concordance' on every fold\. Use fewer folds"
+            ValueError, match=r"scoring='concordance' is not defined on every fold of cv=KFold.*\. Use fewer folds"
         ),
     ):
         SurvivalTreeCV(kernel="linear", eta=[0], cv=KFold(3)).fit(X, y)
@@ -177,15 +177,25 @@ def test_depths_grow_with_the_number_of_rows(whas500):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"eta": []}, r"eta must be a list of values of log\(kappa\) between -46 and 46, got \[\]"),
-        ({"eta": [np.inf]}, "eta must be a list of values"),
-        ({"kernel": []}, "kernel must name at least one kernel"),
+        ({"eta": []}, r"eta must list at least one value, got \[\]"),
+        ({"eta": [np.inf]}, "eta must be a number >= -46 and <= 46, got inf"),
+        ({"eta": "all"}, "eta must be a number >= -46 and <= 46, got 'all'"),
+        ({"kernel": []}, "kernel must list at least one value"),
+        ({"kernel": None}, "kernel must be one of .*, got None"),
+        ({"kernel": {"a": 1}}, "kernel must be one of .*, got {'a': 1}"),
+        ({"max_depth": 1.5}, "max_depth must be an integer >= 1, got 1.5"),
+        ({"param_grid": 3}, "param_grid must be None or a dict of lists of values, got 3"),
+        ({"param_grid": {"alpha": 2.0}}, "param_grid must be None or a dict of lists of values"),
+        ({"scoring": None}, "scoring must be one of .*, got None"),
+        ({"scoring": {"own": 3}}, "scoring must name functions of .*, got {'own': 3}"),
+        ({"estimator": "tree"}, "estimator must be None or a DipoleSurvivalTree, got 'tree'"),
+        ({"one_standard_error": "no"}, "one_standard_error must be True or False, got 'no'"),
         ({"param_grid": {"kappa": [1]}}, "param_grid must name parameters .* other than kernel, kappa .* got 'kappa'"),
-        ({"max_depth": []}, "max_depth must list at least one depth"),
+        ({"max_depth": []}, "max_depth must list at least one value"),
         ({"max_depth": "deep"}, "max_depth must be \"auto\", a list of depths or None, got 'deep'"),
         ({"max_depth": [0]}, "max_depth must be an integer >= 1, got 0"),
         ({"param_grid": {"depth": [1]}}, "got 'depth'"),
-        ({"scoring": "accuracy"}, "accuracy"),
+        ({"scoring": "accuracy"}, "scoring must be one of .*, got 'accuracy'"),
     ],
 )
 def test_bad_parameters_are_named(parameters, message, whas500):

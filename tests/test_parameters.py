@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dipolar.parameters import check_choice, check_number, check_share, count_features
+from dipolar.parameters import check_choice, check_flag, check_number, check_share, count_features, draw_seed
 
 
 @pytest.mark.parametrize("value", [0, 2, 0.5, np.float32(1.5), np.int64(2), 2.0])
@@ -51,6 +51,22 @@ def test_a_share_lies_strictly_between_0_and_1(value):
     assert check_share("x", 0.5) == 0.5
     with pytest.raises(ValueError, match="x must lie strictly between 0 and 1, got"):
         check_share("x", value)
+
+
+@pytest.mark.parametrize("value", [None, "no", 2, 0.5, np.ones(2), []])
+def test_a_flag_is_true_or_false(value):
+    assert check_flag("x", True) is check_flag("x", np.True_) is check_flag("x", 1) is True
+    assert check_flag("x", False) is False
+    with pytest.raises(ValueError, match="x must be True or False, got"):
+        check_flag("x", value)
+
+
+@pytest.mark.parametrize("value", [-1, 2**32, 1.5, "seed", np.ones(2), {}])
+def test_seeds_come_from_what_scikit_learn_takes(value):
+    assert draw_seed(3) == draw_seed(np.random.RandomState(3)) == np.random.RandomState(3).randint(2**31 - 1)
+    assert draw_seed(None) != draw_seed(None)
+    with pytest.raises(ValueError, match=r"random_state must be None, an integer from 0 to .*, got"):
+        draw_seed(value)
 
 
 def test_choices():

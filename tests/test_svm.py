@@ -344,7 +344,10 @@ def test_the_limit_on_reorientations(planar):
         ({"pure_weight": -1}, r"pure_weight must be a number >= 0 and <= 1e\+20, got -1"),
         ({"cutoff_rule": "r"}, r"cutoff_rule must be one of \['text', 'scripts'\], got 'r'"),
         ({"margin": 0}, r"margin must be a number >= 1e-75 and <= 1e\+75, got 0\. Or pass a DistanceQuantile"),
-        ({"margin": "wide"}, r"margin must be a number >= 1e-75 and <= 1e\+75, got 'wide'\. Or pass a DistanceQuantile"),
+        (
+            {"margin": "wide"},
+            r"margin must be a number >= 1e-75 and <= 1e\+75, got 'wide'\. Or pass a DistanceQuantile",
+        ),
         ({"margin_quantile": 23}, r"margin must be a number >= 0 and <= 1, got 23"),
         ({"init": "mean"}, r"init must be one of \['hazard', 'median', 'quartile', 'positive'\], got 'mean'"),
         ({"solver": "smo"}, r"solver must be one of \['interior_point', 'osqp'\], got 'smo'"),

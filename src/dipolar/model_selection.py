@@ -14,13 +14,12 @@ from joblib import delayed
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, FitFailedWarning, UndefinedMetricWarning
 from sklearn.model_selection import ParameterGrid, check_cv
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from dipolar.metrics.scorers import SurvivalScorer, get_scorer
+from dipolar.metrics.scorers import SCORER_NAMES, SurvivalScorer, get_scorer
 from dipolar.node_svm.svm import DipoleSVM
 from dipolar.parallel import run_tasks
-from dipolar.parameters import check_number
+from dipolar.parameters import check_choice, check_flag, check_number, draw_seed
 from dipolar.progress import Reporter
 from dipolar.resampling import deal_out
 from dipolar.rows import TrainingRows, arrange_rows
@@ -170,12 +169,13 @@ class SurvivalTreeCV(SurvivalModel):
         -------
         self
         """
+        check_flag("one_standard_error", self.one_standard_error)
         template = self._template()
         checked, survival, weight = check_fit_data(
             self, X, y, sample_weight, allow_nan=template._allow_nan, drop_unseen=False
         )
         rows = arrange_rows(checked, survival, weight)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = draw_seed(self.random_state)
         families, depths = self._families(template), self._depths(float(rows.weight.sum()))
         scorers = self._scorers()
         folds = self._folds(rows, checked, survival, weight, seed)
@@ -259,20 +259,18 @@ class SurvivalTreeCV(SurvivalModel):
             if self.max_depth != "auto":
                 raise ValueError(f'max_depth must be "auto", a list of depths or None, got {self.max_depth!r}.')
             return list(range(max(1, round(np.log2(n_samples) / 2)) + 1))
-        depths = [self.max_depth] if isinstance(self.max_depth, int | np.integer) else list(self.max_depth)
-        if not depths:
-            raise ValueError("max_depth must list at least one depth, got an empty list. None leaves it to the tree.")
+        depths = _listed("max_depth", self.max_depth, "None leaves it to the tree.")
         return sorted({int(check_number("max_depth", depth, low=0, whole=True)) for depth in depths})
 
     def _families(self, template: BaseSurvivalTree) -> list[dict[str, Any]]:
         """All candidates but for their depth."""
         default = DIPOLE_GRID if isinstance(template, DipoleSurvivalTree) else LOGRANK_GRID
         grid = default if self.param_grid is None else self.param_grid
-        if not isinstance(grid, Mapping):
-            raise ValueError(
-                f"param_grid must be None or a dict that names parameters with lists of their values, got {grid!r}."
-            )
         known = template.get_params(deep=True)
+        try:
+            members = list(ParameterGrid(dict(grid)))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"param_grid must be None or a dict of lists of values, got {grid!r}: {error}") from error
         for name in grid:
             if name not in known:
                 raise ValueError(
@@ -281,7 +279,7 @@ class SurvivalTreeCV(SurvivalModel):
                 )
             if name == "max_depth" and self.max_depth is not None:
                 raise ValueError("param_grid must not name max_depth: it is tuned by max_depth= of SurvivalTreeCV.")
-        return list(ParameterGrid(grid))
+        return members
 
     def _folds(
         self, rows: TrainingRows, X: np.ndarray, survival: Survival, weight: np.ndarray, seed: int
@@ -303,13 +301,12 @@ class SurvivalTreeCV(SurvivalModel):
     def _scorers(self) -> dict[str, Any]:
         if callable(self.scoring):
             return {getattr(self.scoring, "__name__", "score"): self.scoring}
-        scoring = [self.scoring] if isinstance(self.scoring, str) else self.scoring
-        if not isinstance(scoring, Sequence | Mapping) or not scoring:
-            raise ValueError(
-                f"scoring must be the name of a score, several names, a dict of functions or a function, got "
-                f"{scoring!r}. The first one chooses; dipolar.metrics.SCORER_NAMES lists the names."
-            )
-        return dict(scoring) if isinstance(scoring, Mapping) else {name: get_scorer(name) for name in scoring}
+        if isinstance(self.scoring, Mapping):
+            if not self.scoring or not all(map(callable, self.scoring.values())):
+                raise ValueError(f"scoring must name functions of (estimator, X, y), got {self.scoring!r}.")
+            return dict(self.scoring)
+        names = _listed("scoring", self.scoring, "'concordance' is the default.")
+        return {check_choice("scoring", name, SCORER_NAMES): get_scorer(name) for name in names}
 
     # The search.
 
@@ -334,8 +331,8 @@ class SurvivalTreeCV(SurvivalModel):
         mean = table[f"mean_test_{name}"]
         if mean.isna().all():
             raise ValueError(
-                f"No candidate could be scored by {name!r} on every fold. Use fewer folds, or folds with equal shares "
-                "of events."
+                f"scoring={name!r} is not defined on every fold of cv={self.cv!r}, for any candidate. Use fewer folds, "
+                "or folds with equal shares of events."
             )
         bar = mean.max()
         if self.one_standard_error:
@@ -368,6 +365,15 @@ class SurvivalTreeCV(SurvivalModel):
         if not isinstance(tree, dict):
             raise ValueError("its header has no tree")
         self.best_estimator_ = type(self._template())._from_file(tree, arrays)
+
+
+def _listed(name: str, value: Any, hint: str) -> list[Any]:
+    """Return a parameter that is one value, or a sequence of them, as a list that is not empty."""
+    is_sequence = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+    values = list(value) if is_sequence else [value]
+    if not values:
+        raise ValueError(f"{name} must list at least one value, got {value!r}. {hint}")
+    return values
 
 
 def _candidate(template: BaseSurvivalTree, parameters: dict[str, Any]) -> BaseSurvivalTree:

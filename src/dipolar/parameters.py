@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 __all__ = [
     "LARGEST_WEIGHT",
@@ -18,6 +19,7 @@ __all__ = [
     "check_number",
     "check_share",
     "count_features",
+    "draw_seed",
 ]
 
 # Weights of losses multiply: with each other, with those of rows and with covariates.
@@ -63,10 +65,21 @@ def check_choice(name: str, value: Any, choices: Iterable[Any], *, hint: str = "
 
 
 def check_flag(name: str, value: Any) -> bool:
-    """Return True or False; anything else would be taken for True."""
-    if not isinstance(value, bool | np.bool_):
+    """Return True or False; other values have a truth as well, but "no" would mean yes."""
+    if not isinstance(value, bool | np.bool_ | Integral) or value not in (0, 1):
         raise ValueError(f"{name} must be True or False, got {value!r}.")
     return bool(value)
+
+
+def draw_seed(random_state: Any) -> int:
+    """Return the one number that all randomness of a model comes from."""
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError as error:
+        raise ValueError(
+            f"random_state must be None, an integer from 0 to 2**32 - 1 or a numpy.random.RandomState, got "
+            f"{random_state!r}. An integer gives the same model each time."
+        ) from error
 
 
 def check_kappa(value: Any) -> float:

@@ -148,13 +148,13 @@ def _score(z, columns, factor, coefficients, intercept):
 @compiled()
 def cut_surfaces(
     Z, order, start, stop, time, event, weight, limits, by_logrank, tolerance, has_surface, column, n_columns,
-    table_start, table_size, factor, size, centre, weights, inherit, parent_coefficient, parent_intercept, carried,
-    goes_left, coefficient, intercept, boundary, share, logrank,
+    table_start, table_size, factor, size, centre, weights, inherits, parent_coefficient, parent_intercept, carries,
+    carried, goes_left, coefficient, intercept, boundary, share, logrank,
 ):  # fmt: skip
     """Turn what a search found into surfaces, cut each node along its own, and mark the rows on the left.
 
     `coefficient`, `intercept`, `boundary`, `share`, `logrank` (0 where there is no admissible cut) are overwritten, and
-    for the rows of nodes with a surface `goes_left` and, if nodes inherit, `carried`.
+    for the rows of nodes with a surface `goes_left` and, if their children are to inherit, `carried`.
     """
     for k in range(len(start)):
         logrank[k] = 0.0
@@ -166,7 +166,7 @@ def cut_surfaces(
         for c in range(n_own):
             coefficients[c] = weights[k, c] * size[table_start[m] + c]
             intercept[k] -= centre[k, c] * weights[k, c]
-        if inherit > 0.0:
+        if inherits:
             worth = weights[k, n_own] * centre[k, n_own + 1]
             intercept[k] += worth * (parent_intercept[k] - centre[k, n_own])
             for c in range(n_own):
@@ -182,7 +182,7 @@ def cut_surfaces(
             fill_scores(Z, rows, columns, table, coefficients, intercept[k], scores)
         for i in range(len(rows)):
             goes_left[rows[i]] = scores[i] < boundary[k]
-        if inherit > 0.0:
+        if carries:
             for i in range(len(rows)):
                 carried[rows[i]] = scores[i]
         if logrank[k] > 0.0:

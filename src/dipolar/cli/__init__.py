@@ -7,8 +7,9 @@ import signal
 import sys
 import warnings
 from contextlib import suppress
+from importlib import import_module
 
-__all__ = ["main"]
+__all__ = ["main", "run_program"]
 
 # The status of Ctrl-C; those of the other signals follow the same rule, 128 and the number of the signal.
 INTERRUPTED = 128 + signal.SIGINT
@@ -20,12 +21,17 @@ _received: list[int] = []
 
 
 def main() -> None:
-    """Run the command line; ends with its exit status, and with one line when it is interrupted at any time."""
+    """Run the command line."""
+    run_program("dipolar.cli.app")
+
+
+def run_program(module: str) -> None:
+    """Run the `app` of a module; ends with its exit status, and with one line when it is interrupted at any time."""
     for number in SIGNALS:
         _on_signal(number, _leave_at_once)
     warnings.showwarning = _show_in_one_line
     try:
-        from dipolar.cli.app import app
+        app = import_module(module).app
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):
             raise

@@ -20,13 +20,12 @@ from dipolar.cli.commands.fit import fit
 from dipolar.cli.commands.plot import plot
 from dipolar.cli.commands.predict import predict
 from dipolar.cli.commands.report import report
-from dipolar.cli.commands.reproduce import reproduce
 from dipolar.cli.commands.simulate import simulate
 from dipolar.cli.commands.warm_up import warm_up
 from dipolar.cli.messages import UserError, reason_of
 from dipolar.cli.terminal import say_error
 
-__all__ = ["app"]
+__all__ = ["app", "make_app"]
 
 BAD_INPUT, OUR_FAULT = 2, 70
 
@@ -48,7 +47,7 @@ class OneLineErrors(TyperGroup):
     ) -> NoReturn:
         _print_whatever_comes()
         try:
-            status = super().main(args, "dipolar", complete_var, False, windows_expand_args, **extra)
+            status = super().main(args, self.name, complete_var, False, windows_expand_args, **extra)
             if sys.stdout is not None:
                 sys.stdout.flush()
         except UserError as error:
@@ -65,7 +64,7 @@ class OneLineErrors(TyperGroup):
         except Exception as error:
             if os.environ.get("DIPOLAR_DEBUG"):
                 raise
-            say_error(f"{type(error).__name__}: {error}. This is a fault of dipolar; DIPOLAR_DEBUG=1 shows where.")
+            say_error(f"{type(error).__name__}: {error}. This is a fault of {self.name}; DIPOLAR_DEBUG=1 shows where.")
             status = OUR_FAULT
         if status == INTERRUPTED:
             status = status_of_interrupt()
@@ -100,13 +99,19 @@ def _usage(error: Any) -> str:
     return f"{message}. See {where} --help."
 
 
-app = typer.Typer(
-    cls=OneLineErrors,
-    add_completion=False,
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+def make_app(name: str) -> typer.Typer:
+    """Return an application without commands."""
+    return typer.Typer(
+        name=name,
+        cls=OneLineErrors,
+        add_completion=False,
+        no_args_is_help=True,
+        rich_markup_mode="markdown",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+
+app = make_app("dipolar")
 
 
 def _version(wanted: bool) -> None:
@@ -125,5 +130,5 @@ def dipolar(
     """
 
 
-for command in (fit, predict, evaluate, report, plot, datasets, simulate, reproduce, warm_up):
+for command in (fit, predict, evaluate, report, plot, datasets, simulate, warm_up):
     app.command()(command)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from hashlib import blake2b
 from numbers import Integral
 from typing import Any
@@ -11,7 +12,8 @@ from typing import Any
 import numpy as np
 from joblib import delayed, effective_n_jobs
 from scipy.sparse import csr_matrix
-from sklearn.utils import Bunch, RegressorTags, check_random_state
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils import Bunch, RegressorTags
 from sklearn.utils.validation import check_is_fitted
 
 from dipolar._core.ensemble import fill_areas
@@ -22,7 +24,7 @@ from dipolar.forest.planting import Planting, plant
 from dipolar.forest.record import Forest
 from dipolar.forest.summary import ForestSummary, best_summary, default_trees
 from dipolar.parallel import run_tasks
-from dipolar.parameters import check_choice, check_number, check_share
+from dipolar.parameters import check_choice, check_flag, check_number, check_share, draw_seed
 from dipolar.progress import Reporter
 from dipolar.quantiles import thin_out
 from dipolar.rows import TrainingRows, arrange_rows
@@ -88,6 +90,8 @@ class BaseSurvivalForest(SurvivalModel):
         -------
         self
         """
+        for flag in ("bootstrap", "oob_score", "warm_start"):
+            check_flag(flag, getattr(self, flag))
         X, survival, weight = check_fit_data(self, X, y, sample_weight, allow_nan=self._allow_nan, drop_unseen=False)
         rows = self._arrange(X, survival, weight)
         kept = self._kept_trees(rows)
@@ -152,7 +156,7 @@ class BaseSurvivalForest(SurvivalModel):
         check_choice("kind", kind, KINDS, hint="'negate' is quick and meant for oblique splits.")
         check_choice("scoring", scoring, SCORINGS, hint="'concordance' judges the order, 'brier' the probabilities.")
         n_repeats = int(check_number("n_repeats", n_repeats, low=1, whole=True, hint="5 to 20 are common."))
-        seed = int(check_random_state(random_state).randint(2**31 - 1))
+        seed = draw_seed(random_state)
         unseen = self._out_of_bag(X, y, sample_weight)
         found = importances(self.forest_, unseen, kind, scoring, n_repeats, seed, self.n_jobs)
         return Bunch(
@@ -206,7 +210,7 @@ class BaseSurvivalForest(SurvivalModel):
         check_is_fitted(self)
         most = int(check_number("max_leaf_nodes", max_leaf_nodes, low=2, whole=True, hint="A tree needs two leaves."))
         n_folds = int(check_number("cv", cv, low=2, whole=True, hint="It is a number of folds."))
-        seed = int(check_random_state(random_state).randint(2**31 - 1))
+        seed = draw_seed(random_state)
         checked = self._check_covariates(X)
         survival, weight = check_weighted_outcome(y, sample_weight, checked)
         times = self.forest_.times
@@ -369,7 +373,7 @@ class BaseSurvivalForest(SurvivalModel):
                 )
             return self.forest_.trees
         self.fingerprint_ = fingerprint
-        self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self.seed_ = draw_seed(self.random_state)
         return ()
 
     def _arrange(self, X: np.ndarray, survival: Survival, weight: np.ndarray) -> TrainingRows:
@@ -422,8 +426,8 @@ class BaseSurvivalForest(SurvivalModel):
         unseen = OutOfBag(self.forest_, planting, rows, X, y, weight)
         self.oob_prediction_, self.oob_survival_ = unseen.risk(unseen.leaves), unseen.survival(unseen.leaves)
         self.oob_times_ = unseen.times
-        self.oob_score_ = unseen.concordance(self.oob_prediction_)
-        self.oob_brier_ = unseen.brier(self.oob_survival_)
+        self.oob_score_ = _or_nan("oob_score_", partial(unseen.concordance, self.oob_prediction_))
+        self.oob_brier_ = _or_nan("oob_brier_", partial(unseen.brier, self.oob_survival_))
         n_missing = int(np.isnan(self.oob_prediction_).sum())
         if n_missing:
             warnings.warn(
@@ -536,6 +540,15 @@ class BaseSurvivalForest(SurvivalModel):
         GrowthLimits.of(self)
         self._n_trees(0)
         self._splitter(self.n_features_in_).check()
+
+
+def _or_nan(name: str, score: Callable[[], float]) -> float:
+    """Return a score; NaN with a warning where it is not defined on these rows."""
+    try:
+        return score()
+    except ValueError as error:
+        warnings.warn(f"{name} is NaN, because it is not defined: {error}", UndefinedMetricWarning, stacklevel=4)
+        return np.nan
 
 
 def _areas(curves: np.ndarray, times: np.ndarray, horizon: float) -> np.ndarray:

@@ -75,7 +75,8 @@ class LogRankSurvivalForest(BaseSurvivalForest):
     oob_times_, oob_survival_ : ndarray
         Out-of-bag survival curves, of shape (n_samples, n_times), and the at most 100 times they are given at.
     oob_score_, oob_brier_ : float
-        Harrell's concordance index of the former, and the integrated Brier score of the latter.
+        Harrell's concordance index of the former, and the integrated Brier score of the latter; NaN, with a warning,
+        where the rows do not define them.
     n_features_in_, feature_names_in_ : int, ndarray
         As in scikit-learn.
 

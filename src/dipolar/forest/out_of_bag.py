@@ -54,8 +54,11 @@ class OutOfBag:
 
     @cached_property
     def times(self) -> np.ndarray:
-        """The grid of the Brier score: at most 100 event times."""
-        return time_grid(self._y, self._y, sample_weight=self._weight, train_weight=self._weight)
+        """The grid of the Brier score: at most 100 event times; empty where there is none that it is defined at."""
+        try:
+            return time_grid(self._y, self._y, sample_weight=self._weight, train_weight=self._weight)
+        except ValueError:
+            return np.empty(0)
 
     @cached_property
     def _steps(self) -> list[LeafSteps]:
@@ -91,9 +94,14 @@ class OutOfBag:
 
     def loss(self, leaves: Sequence[np.ndarray], scoring: str) -> float:
         """Return what is small for good predictions: minus the concordance index, or the integrated Brier score."""
-        if scoring == "concordance":
-            return -self.concordance(self.risk(leaves))
-        return self.brier(self.survival(leaves))
+        try:
+            if scoring == "concordance":
+                return -self.concordance(self.risk(leaves))
+            return self.brier(self.survival(leaves))
+        except ValueError as error:
+            raise ValueError(
+                f"scoring={scoring!r} is not defined on the rows that some tree has not seen: {error}"
+            ) from error
 
 
 def _unseen(planting: Planting, rows: TrainingRows, number: int) -> np.ndarray:

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import chi2
-from sklearn.utils import check_random_state
 
 from dipolar.curves import tabulate
 from dipolar.metrics.checks import Rows, check_labels, check_rows
-from dipolar.parameters import check_choice, check_exponents, check_number
+from dipolar.parameters import check_choice, check_exponents, check_number, draw_seed
 from dipolar.threads import one_blas_thread
 
 __all__ = ["LogRankTest", "logrank_test"]
@@ -268,7 +267,7 @@ def _permutation_p_value(
     order = np.lexsort((rows.event, rows.time))
     rank = np.repeat(np.searchsorted(times, rows.time, side="right")[order], repeats[order])
     event = np.repeat(rows.event[order], repeats[order])
-    rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+    rng = np.random.default_rng(draw_seed(random_state))
 
     n_groups, least, n_as_large = int(labels[-1]) + 1, statistic * (1.0 - ROUNDING), 0
     step = max(1, BLOCK_CELLS // (n_groups * len(times) + len(labels)))

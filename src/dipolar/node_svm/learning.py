@@ -18,7 +18,7 @@ from dipolar.node_svm.dipoles import CUTOFF_RULES, find_cutoffs
 from dipolar.node_svm.factors import Factor, Surface, factorise
 from dipolar.node_svm.search import INITS, Settled, settle, starting_cuts
 from dipolar.node_svm.solvers import SOLVERS
-from dipolar.parameters import LARGEST_WEIGHT, check_choice, check_kappa, check_number
+from dipolar.parameters import LARGEST_WEIGHT, check_choice, check_flag, check_kappa, check_number
 from dipolar.quantiles import pairwise_distance_quantile
 from dipolar.rows import TrainingRows
 from dipolar.scaling import mean_and_deviation, require_spread
@@ -49,7 +49,6 @@ class DistanceQuantile:
 
     def learn(self, X: np.ndarray, weight: np.ndarray, rng: np.random.Generator) -> float:
         """Return the margin for these rows."""
-        check_number("margin", self.quantile, low=0, high=1, hint="DistanceQuantile takes a fraction, not percent.")
         return pairwise_distance_quantile(X, weight, self.quantile, rng)
 
 
@@ -171,6 +170,9 @@ def check_svm(svm: Any) -> None:
             "standardize=True needs covariates, but with kernel='precomputed' X is a kernel matrix. Pass "
             "standardize=False."
         )
+    make_kernel(svm.kernel).check()
+    _check_margin(svm.margin)
+    check_flag("standardize", svm.standardize)
     check_choice("cutoff_rule", svm.cutoff_rule, CUTOFF_RULES)
     check_choice("init", svm.init, INITS, hint="'hazard' is the best one.")
     check_choice("cut", svm.cut, CUTS, hint="'svm' is the paper's.")
@@ -227,7 +229,12 @@ def _find_scale(svm: Any, rows: TrainingRows) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _find_margin(margin: Any, X: np.ndarray, weight: np.ndarray, rng: np.random.Generator) -> float:
+    return margin.learn(X, weight, rng) if isinstance(margin, DistanceQuantile) else float(margin)
+
+
+def _check_margin(margin: Any) -> None:
     if isinstance(margin, DistanceQuantile):
-        return margin.learn(X, weight, rng)
-    hint = "Or pass a DistanceQuantile."
-    return check_number("margin", margin, low=1 / LARGEST_SCALE, high=LARGEST_SCALE, hint=hint)
+        hint = "DistanceQuantile takes a fraction, not percent."
+        check_number("margin", margin.quantile, low=0, high=1, hint=hint)
+    else:
+        check_number("margin", margin, low=1 / LARGEST_SCALE, high=LARGEST_SCALE, hint="Or pass a DistanceQuantile.")

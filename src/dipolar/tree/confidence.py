@@ -35,7 +35,8 @@ def confidence_limits(table: LifeTable, level: float = 0.95) -> tuple[np.ndarray
     deviation = np.sqrt(np.cumsum(terms))
     lower, upper = np.ones_like(survival), np.ones_like(survival)
     inner = (survival > 0) & (survival < 1) & alive
-    spread = np.exp(norm.ppf(0.5 + level / 2) * deviation[inner] / -np.log(survival[inner]))
+    with np.errstate(over="ignore"):  # rows that count for next to nothing: from 0 to 1
+        spread = np.exp(norm.ppf(0.5 + level / 2) * deviation[inner] / -np.log(survival[inner]))
     lower[inner], upper[inner] = survival[inner] ** spread, survival[inner] ** (1 / spread)
     ended = np.cumsum(~alive) > 0
     lower[ended] = upper[ended] = np.nan

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_matrix
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from dipolar.curves import check_unreached
-from dipolar.parameters import check_choice, check_number, check_share
+from dipolar.parameters import check_choice, check_number, check_share, draw_seed
 from dipolar.progress import Reporter
 from dipolar.records import part
 from dipolar.rows import arrange_rows
@@ -70,7 +69,7 @@ class BaseSurvivalTree(SurvivalModel):
         splitter, limits, rule = self._splitter(X.shape[1]), GrowthLimits.of(self), self._pruning_rule()
         splitter.check()
         rows = arrange_rows(X, survival, weight, events_first=splitter.events_first)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        rng = np.random.default_rng(draw_seed(self.random_state))
         report = Reporter(self.verbose)
 
         growing, held_out = rule.hold_out(rows.weight, rng)

@@ -1,1 +1,0 @@
-"""The figures of the studies; these modules alone need matplotlib."""
