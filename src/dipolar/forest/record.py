@@ -196,9 +196,9 @@ class Forest:
 
 
 def _cut(name: str, arrays: Mapping[str, np.ndarray], lengths: np.ndarray) -> list[np.ndarray]:
-    """Cut an array into pieces of the given lengths."""
+    """Cut an array, or a table of rows, into pieces of the given lengths."""
     values = arrays.get(name)
-    if values is None or values.ndim != 1 or lengths.ndim != 1 or lengths.dtype.kind != "i":
+    if values is None or values.ndim == 0 or lengths.ndim != 1 or lengths.dtype.kind != "i":
         raise ValueError(f"{name} of the trees, or its lengths, is missing or has another shape")
     # Each of them is compared before they are summed: sums of hostile integers wrap around.
     if ((lengths < 0) | (lengths > len(values))).any() or lengths.sum(dtype=np.int64) != len(values):
