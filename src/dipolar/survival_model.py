@@ -211,9 +211,11 @@ class SurvivalModel(BaseEstimator):
             return self.unique_times_ if return_array else None
         if return_array:
             raise ValueError("times and return_array=True both ask for a table. Pass one of them.")
+        if np.ndim(times) != 1 or isinstance(times, str):
+            raise ValueError(
+                f"times must be a list of times, got {times!r:.60}. For the values at unique_times_ pass return_array=True."
+            )
         asked = check_array(times, ensure_2d=False, dtype=np.float64, input_name="times")
-        if asked.ndim != 1:
-            raise ValueError(f"times must be a list of times, got an array of shape {asked.shape}.")
         return asked
 
     def _restore_features(self, header: dict[str, Any]) -> None:

@@ -285,11 +285,15 @@ class BaseSurvivalForest(SurvivalModel):
         X : array-like of shape (n_samples, n_features)
             Covariates.
         horizon : float, default=None
-            Up to when; None means the last time of the grid.
+            Up to when; None means the last of `unique_times_`. A curve keeps its last value.
         """
         X = self._check_covariates(X)
         times = self.forest_.times
-        end = times[-1] if horizon is None else check_number("horizon", horizon, low=0, hint="It is a time like y's.")
+        end = (
+            self.unique_times_[-1]
+            if horizon is None
+            else check_number("horizon", horizon, low=0, hint="It is a time like y's.")
+        )
         return self._read_curves(X, lambda curves: _areas(curves, times, end))
 
     def apply(self, X: Any) -> np.ndarray:
