@@ -24,6 +24,7 @@ __all__ = [
     "Kernel",
     "Monomial",
     "PrecomputedKernel",
+    "is_precomputed",
     "make_kernel",
     "mean_squared_deviation",
     "register_kernel",
@@ -421,6 +422,11 @@ def make_kernel(kernel: Any) -> Kernel:
             f"a function of two matrices of rows, got {kernel!r}."
         )
     return NAMED[name]
+
+
+def is_precomputed(kernel: Any) -> bool:
+    """Whether a user's kernel, a name or an object, means that X holds the kernel values."""
+    return isinstance(kernel, PrecomputedKernel) or (isinstance(kernel, str) and kernel == "precomputed")
 
 
 def mean_squared_deviation(X: np.ndarray, weight: np.ndarray) -> float:

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from dipolar._core.search import GIVEN, settle_nodes
 from dipolar._core.surfaces import cut_surfaces, prepare_nodes, sample_rows, take_columns
+from dipolar.kernels import is_precomputed
 from dipolar.node_svm.factors import Surface, is_explicit
 from dipolar.node_svm.interior_point import suits_blas
 from dipolar.node_svm.learning import Inherited, LearntSvm, check_svm, learn
@@ -51,7 +52,7 @@ class SurfaceSplitter:
         """Refuse machines that cannot split the nodes of a tree."""
         for svm in self.svms:
             check_svm(svm)
-            if isinstance(svm.kernel, str) and svm.kernel == "precomputed":
+            if is_precomputed(svm.kernel):
                 raise ValueError(
                     "kernel='precomputed' is not for trees, which are grown on parts and resamples of the rows. Pass "
                     "the kernel as a function, or split a single node with DipoleSVM."
