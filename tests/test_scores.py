@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from dipolar import DipoleSurvivalTree, LogRankSurvivalTree
+from dipolar import LogRankSurvivalTree
 from dipolar.datasets import load_dataset
 from dipolar.kernels import LinearKernel
 from dipolar.node_svm.factors import Surface
