@@ -82,8 +82,8 @@ class SurvivalTreeCV(SurvivalModel):
         shares of events; None means 5. Folds of your own are numbers of the rows as they are given.
     scoring : str, callable, sequence of str or dict, default="concordance"
         Names of `dipolar.metrics.SCORER_NAMES`, a function of (estimator, X, y), or a dict of such functions by name;
-        greater is better. All are reported; the first one chooses. "concordance" is Harrell's, "concordance_paper" the paper's, "neg_ibs" the
-        integrated Brier score with its sign turned.
+        greater is better. All are reported; the first one chooses. "concordance" is Harrell's, "concordance_paper" the
+        paper's, "neg_ibs" the integrated Brier score with its sign turned.
     one_standard_error : bool, default=True
         Whether to take, instead of the best candidate, the smallest whose mean score is within one standard error of
         it: fewest leaves on average, then the smallest kappa. It returns a single leaf where there is little to learn.
@@ -314,7 +314,7 @@ class SurvivalTreeCV(SurvivalModel):
         """Score every path in depth: one list for each family and fold, in that order."""
         report = Reporter(self.verbose)
         # Arrays are arguments of their own, so that joblib's Dask backend sends each of them once.
-        shared = rows.X, survival_outcome(rows.survival.time, rows.survival.event), rows.n_given
+        shared = rows.X, survival_outcome(rows.survival.time, rows.survival.event), rows.n_given / rows.weight
         tasks = [
             delayed(_score_path)(_candidate(template, family), depths, *shared, fold, scorers)
             for family in families
@@ -382,12 +382,12 @@ def _candidate(template: BaseSurvivalTree, parameters: dict[str, Any]) -> BaseSu
     return clone(template).set_params(**{name: clone(value, safe=False) for name, value in parameters.items()})
 
 
-def _score_path(tree, depths, X, y, n_given, fold, scorers) -> list[_Score]:
+def _score_path(tree, depths, X, y, copies, fold, scorers) -> list[_Score]:
     """Grow a tree on one fold and score it at each depth."""
     train, test = np.flatnonzero(fold.train), np.flatnonzero(fold.test)
     weight = fold.test[test]
-    # Scorers that are not told of weights meet rows as often as they were given.
-    repeated = np.repeat(test, np.clip(np.rint(weight), 1, n_given[test]).astype(np.int64))
+    # Scorers that are not told of weights meet rows as often as they were given, `copies` for a weight of one.
+    repeated = np.repeat(test, np.maximum(1, np.rint(weight * copies[test])).astype(np.int64))
     path = []
     with warnings.catch_warnings():
         # Of single candidates neither says anything to the user: the chosen tree tells the first itself, and the second
