@@ -138,6 +138,8 @@ class Fitted:
 
     def _why_one_leaf(self) -> str:
         tree = self.model.tree
+        if tree.max_depth == 0 and self.tuned is None:
+            return "That is what --max-depth 0 asks for."
         if self.tuned is not None:
             return (
                 "No other candidate is better by more than a standard error of its cross-validated score. To see "
@@ -184,7 +186,8 @@ def _about_tree(fitted: Fitted) -> str:
     tree, size = fitted.model.tree, counted(fitted.model.tree.n_leaves_, "leaf", "leaves")
     pruned = f" of {tree.grown_.n_leaves} grown, pruned by {PRUNED_BY[tree.pruning]}" if tree.pruning else ""
     about = f"{fitted.kind.value.capitalize()} tree, {counted(len(fitted.prepared.X.columns), 'covariate')}: "
-    return f"{about}{size}{pruned}. {_about_tuning(fitted.tuned)}{_about_concordance(fitted.concordance)}"
+    flattery = "" if tree.n_leaves_ == 1 else _about_concordance(fitted.concordance)
+    return f"{about}{size}{pruned}. {_about_tuning(fitted.tuned)}{flattery}".rstrip()
 
 
 def _about_tuning(tuned: SurvivalTreeCV | None) -> str:
