@@ -20,7 +20,7 @@ from dipolar.metrics.scorers import SCORER_NAMES, SurvivalScorer, get_scorer
 from dipolar.node_svm.svm import DipoleSVM
 from dipolar.parallel import run_tasks
 from dipolar.parameters import check_choice, check_flag, check_number, draw_seed
-from dipolar.progress import Reporter
+from dipolar.progress import Reporter, telling
 from dipolar.resampling import deal_out
 from dipolar.rows import TrainingRows, arrange_rows
 from dipolar.survival import Survival, survival_outcome
@@ -395,7 +395,7 @@ def _score_path(tree, depths, X, y, copies, fold, scorers) -> list[_Score]:
     # Scorers that are not told of weights meet rows as often as they were given, `copies` for a weight of one.
     repeated = np.repeat(test, np.maximum(1, np.rint(weight * copies[test])).astype(np.int64))
     path = []
-    with warnings.catch_warnings():
+    with telling(None), warnings.catch_warnings():
         # Of single candidates neither says anything to the user: the chosen tree tells the first itself, and the second
         # is what the rule for trees of one leaf is about.
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -194,7 +194,7 @@ class BaseSurvivalForest(SurvivalModel):
         trees : sequence of survival trees, default=None
             The unfitted trees to choose from, as they are; `max_leaf_nodes` is not read then. None tries univariate
             trees, :class:`~dipolar.LogRankSurvivalTree`, by several criteria, and linear ones,
-            :class:`~dipolar.DipoleSurvivalTree`, of different stiffness.
+            :class:`~dipolar.DipoleSurvivalTree`, by both cuts of :class:`~dipolar.DipoleSVM`.
         cv : int, default=5
             Number of folds that the agreement is estimated by.
         random_state : int, RandomState or None, default=None
@@ -216,7 +216,7 @@ class BaseSurvivalForest(SurvivalModel):
         times = self.forest_.times
         shown = thin_out(np.arange(len(times)), SUMMARY_TIMES)
         curves = self._read_curves(checked, lambda curves: curves[:, shown], shown.shape)
-        trees = default_trees(len(checked), most, seed) if trees is None else list(trees)
+        trees = default_trees(most, seed) if trees is None else list(trees)
         return best_summary(trees, X, survival, weight, curves, times[shown], n_folds, seed)
 
     def tree(self, number: int) -> BaseSurvivalTree:
