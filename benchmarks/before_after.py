@@ -4,11 +4,11 @@
     python benchmarks/before_after.py measure --output after.jsonl       # with the other
     python benchmarks/before_after.py compare before.jsonl after.jsonl
 
-`PYTHONPATH=/path/to/checkout/src` says which version is measured. Each operation is run until it has taken a second, at
-least three times, and the shortest CPU time counts. What it came to (leaves, re-orientations) is kept beside it, so that
-a difference in time can be told from a difference in what was done. Compiling is measured apart, in a fresh process for
-every kind of model whose cache is empty. Every line of a file is one figure; `compare` prints the ratios and says which
-operations have become slower than 0.9 of what they were.
+`PYTHONPATH=/path/to/checkout/src` says which version is measured. Each operation is run until it has taken a second,
+at least three times, and the shortest CPU time counts. What it came to (leaves, re-orientations) is kept beside it, so
+that a difference in time can be told from a difference in what was done. Compiling is measured apart, in a fresh process
+for every kind of model whose cache is empty. Every line of a file is one figure; `compare` prints the ratios and says
+which operations run at less than 0.9 of the speed they had.
 """
 
 from __future__ import annotations
@@ -290,7 +290,7 @@ def compare(before: Path, after: Path) -> int:
     for which, only in (("before", old.keys() - new.keys()), ("after", new.keys() - old.keys())):
         if only:
             print(f"\nOnly in the file {which}: {'; '.join(sorted(only))}.")
-    print(f"\n{slower} of {len(old.keys() & new.keys())} are slower than {SLOWER} of what they were.")
+    print(f"\n{slower} of {len(old.keys() & new.keys())} run at less than {SLOWER} of the speed they had.")
     return slower
 
 
