@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-
 from dipolar.node_svm.reorientation import SplitStatus
+
 from dipolar.tree.export import export_dot, export_text, to_dict
 from fuzz.faults import CLEAR_ERRORS, FaultError, require
 

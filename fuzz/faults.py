@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from sklearn.exceptions import FitFailedWarning, NotFittedError
-
 __all__ = ["Fault", "FaultError", "fault_of", "require", "strict_warnings"]
 
 # Whose errors may reach a caller: ours, and those of scikit-learn's own checks of arguments.
@@ -63,6 +61,8 @@ def fault_of(error: BaseException, words: Iterable[str]) -> Fault | None:
 @contextmanager
 def strict_warnings() -> Iterator[None]:
     """Turn into errors all warnings but those that the library documents, which are user warnings."""
+    from sklearn.exceptions import FitFailedWarning  # takes a second, which a process that runs no cases need not wait
+
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", UserWarning)
@@ -77,7 +77,8 @@ def _kind(error: BaseException, words: Iterable[str]) -> str | None:
         return "memory"
     if isinstance(error, Warning):
         return "numpy warning"
-    if not isinstance(error, CLEAR_ERRORS) or isinstance(error, NotFittedError) or not _is_raised_by_us(error):
+    # An AttributeError that is a ValueError as well is scikit-learn's for models that are not fitted.
+    if not isinstance(error, CLEAR_ERRORS) or isinstance(error, AttributeError) or not _is_raised_by_us(error):
         return "traceback"
     known = set(re.findall(r"\w+", str(error)))
     return None if known & set(words) else "unnamed argument"

@@ -13,7 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from dipolar import DipoleSurvivalForest, DipoleSurvivalTree, LogRankSurvivalForest, LogRankSurvivalTree
+from dipolar import (
+    DipoleSurvivalForest,
+    DipoleSurvivalTree,
+    DipoleSVM,
+    LogRankSurvivalForest,
+    LogRankSurvivalTree,
+    SurvivalTreeCV,
+)
 from dipolar.tree import persistence
 from fuzz.answers import answering, check_answers, check_forest, check_tree
 from fuzz.draw import Draw
@@ -55,9 +62,10 @@ def saved_models() -> tuple[tuple[Any, bytes], ...]:
     small, forest = {"max_depth": 3, "random_state": 0}, {"n_estimators": 3, "min_logrank": 0.0, "random_state": 0}
     models = [
         LogRankSurvivalTree(**small, pruning="bootstrap", n_bootstraps=2),
-        *(DipoleSurvivalTree(kernel=kernel, **small) for kernel in ("linear", "quadratic", "rbf", "sigmoid")),
+        *(DipoleSurvivalTree(DipoleSVM(kernel), **small) for kernel in ("linear", "quadratic", "rbf", "sigmoid")),
         LogRankSurvivalForest(**forest),
-        DipoleSurvivalForest(kernel=("linear", "quadratic", "rbf"), **forest),
+        DipoleSurvivalForest([DipoleSVM(kernel) for kernel in ("linear", "quadratic", "rbf")], **forest),
+        SurvivalTreeCV(param_grid={"svm__kappa": [100.0]}, max_depth=[2], cv=2),
     ]
     return tuple((model.fit(X, y), _saved(model)) for model in models)
 

@@ -10,11 +10,13 @@ import numpy as np
 from dipolar import (
     DipoleSurvivalForest,
     DipoleSurvivalTree,
-    DipoleSurvivalTreeCV,
     DipoleSVM,
     LogRankSurvivalForest,
     LogRankSurvivalTree,
+    SurvivalTreeCV,
 )
+from dipolar.kernels import GaussianKernel, LaplacianKernel, PolynomialKernel, SigmoidKernel
+from dipolar.node_svm.learning import DistanceQuantile
 from fuzz.draw import Draw
 
 __all__ = ["KINDS", "PARAMETERS", "draw_estimator", "draw_mistaken"]
@@ -52,35 +54,32 @@ def broken_kernel(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return np.full((len(A), len(B)), np.nan)
 
 
-DIPOLES: Table = {
+SVM: Table = {
+    "kernel": (
+        ("linear", "linear", "quadratic", "polynomial", "rbf", "laplacian", "sigmoid", inner_product),
+        (
+            "gaussian", "poly", "precomputed", broken_kernel, GaussianKernel(1e-12), GaussianKernel(1e300),
+            LaplacianKernel(1e-300), LaplacianKernel(1e12), PolynomialKernel(6, 0.0), PolynomialKernel(4, 1e10),
+            SigmoidKernel(1e12, 0.5), PolynomialKernel(300), GaussianKernel(-1.0),
+        ),
+    ),
+    "kappa": ((0.01, 1.0, 100.0), (1e-12, 1e-6, 1e6, 1e12, 1e-300, 1e300)),
+    "kappa_scale": (("mean", "sum"), ()),
     "pure_quantile": ((0.25, 0.5), (0.0, 1e-12, 0.99)),
     "mixed_quantile": ((0.75, 0.6), (1.0, 1e-9, 0.999999)),
     "pure_weight": ((1.0, 0.1), (0.0, 1e-300, 1e12, 1e308)),
-    "mixed_weight": ((1.0, 2.0), (0.0, 1e-300, 1e12, 1e308)),
-}
-SVM: Table = DIPOLES | {
-    "kernel": (
-        ("linear", "quadratic", "polynomial", "rbf", "laplacian", "sigmoid", inner_product),
-        ("gaussian", "poly", "precomputed", broken_kernel),
-    ),
-    "kappa": ((0.01, 1.0, 100.0), (1e-12, 1e-6, 1e6, 1e12, 1e-300, 1e300)),
-    "gamma": ((None, None, 0.5), (1e-300, 1e-12, 1e12, 1e300)),
-    "degree": ((1, 2, 3), (4, 5, 6)),
-    "coef0": ((0.0, 0.5, 1.0, 10.0), (1e-300, 1e10, 1e300)),
-    "sigma2": ((None, None, 2.0), (1e-300, 1e-12, 1e12, 1e300)),
     "cutoff_rule": (("text", "scripts"), ()),
-    "margin": (("auto", 1.0), (1e-300, 1e-12, 1e12, 1e300)),
-    "margin_quantile": ((0.23, 0.5), (0.0, 1.0, 1e-12)),
+    "margin": ((1.0, DistanceQuantile()), (1e-300, 1e-12, 1e12, 1e300, DistanceQuantile(0.0), DistanceQuantile(1.0))),
     "standardize": ((True, False), ()),
-    "init": (("median", "quartile", "positive"), ()),
+    "init": (("hazard", "median", "quartile", "positive"), ()),
+    "cut": (("svm", "logrank"), ()),
     "solver": (("interior_point",) * 9 + ("osqp",), ()),
     "tol": ((0.01, 1e-3), (1e-12, 0.99, 1e-300)),
     "solver_tol": ((1e-6, 1e-2), (1e-12, 1.0, 1e-300)),
     "max_reorientations": ((0, 1, 5, 250), ()),
     "factor_tol": ((1e-4, 1e-2), (0.0, 1.0, 1e-16)),
     "max_rank": ((500, 16), (1, 2, None)),
-    "random_state": ((0, 1), (None,)),
-}
+}  # fmt: skip
 LIMITS: Table = {
     "max_depth": ((None, 3), (1, 1000)),
     "max_leaf_nodes": ((None, 4), (2, 10**9)),
@@ -103,7 +102,7 @@ FAMILIES: Table = {
 MAX_FEATURES = ((None, "sqrt", "log2", 0.5), (1, 1e-9, 1.0))
 LOGRANK_TREE: Table = FAMILIES | LIMITS | PRUNING | {"max_features": MAX_FEATURES}
 DIPOLE_TREE: Table = (
-    SVM | LIMITS | PRUNING | {"dipole_scope": (("root", "node"), ()), "threshold": (("svm", "logrank"), ())}
+    LIMITS | PRUNING | {"dipole_scope": (("root", "node"), ()), "inherit": ((0.0, 5.0), (1e-300, 1e-6, 1e6))}
 )
 FOREST: Table = LIMITS | {
     "n_estimators": ((1, 3, 8), ()),
@@ -115,35 +114,25 @@ FOREST: Table = LIMITS | {
     "random_state": ((0, 1), (None,)),
 }
 LOGRANK_FOREST: Table = FOREST | FAMILIES
-DIPOLE_FOREST: Table = (
-    FOREST
-    | DIPOLES
-    | {
-        "kernel": (("linear", "quadratic", "rbf", ("linear", "quadratic", "rbf")), (("rbf",), ["linear", "rbf"])),
-        "kappa": ((1.0, 100.0), (1e-12, 1e12, 1e-300, 1e300)),
-        "threshold": (("logrank", "svm"), ()),
-        "max_reorientations": ((0, 1, 5), (50,)),
-        "max_node_samples": ((256, 20), (2, 3, 10**6)),
-        "solver_tol": ((1e-2, 1e-4), (1e-12, 1.0)),
-    }
-)
+DIPOLE_FOREST: Table = FOREST | {"max_node_samples": ((256, 20, None), (2, 3, 10**6))}
 CV: Table = {
-    "kernel": (("linear", ("linear", "rbf"), "quadratic"), (inner_product,)),
-    "eta": (((0.0,), (-4.0, 0.0)), ((-700.0, 700.0), (-30.0, 30.0), (1e300,))),
-    "max_depth": (("auto", (1, 2), None), (1, (1000, 1))),
-    "param_grid": ((None, {"mixed_quantile": [0.6, 0.75]}), ({"pruning": ["fixed", None]}, {})),
+    "estimator": (
+        (None, LogRankSurvivalTree(), DipoleSurvivalTree(DipoleSVM("rbf"))), (DipoleSurvivalTree(pruning="fixed"),)
+    ),
+    "max_depth": (("auto", (0, 1, 2), None), (1, 0, (1000, 1))),
+    "param_grid": (({}, {"min_samples_leaf": [3, 10]}), ({"pruning": ["fixed", None]}, {"min_logrank": [1e300]})),
     "cv": ((2, 3), (5,)),
     "scoring": (("concordance", "neg_ibs", ("concordance_ipcw", "auc")), ("concordance_paper", "neg_ibs_authors")),
     "one_standard_error": ((True, False), ()),
     "random_state": ((0, 1), (None,)),
-}
+}  # fmt: skip
 
 # The estimators, what is drawn for them, and what keeps a case cheap and the same each time where nothing is drawn.
 ESTIMATORS: Mapping[str, tuple[type, Table, Mapping[str, Any]]] = {
-    "svm": (DipoleSVM, SVM, {"random_state": 0}),
+    "svm": (DipoleSVM, SVM, {}),
     "logrank tree": (LogRankSurvivalTree, LOGRANK_TREE, {"random_state": 0, "n_bootstraps": 3}),
     "dipole tree": (DipoleSurvivalTree, DIPOLE_TREE, {"random_state": 0, "n_bootstraps": 2}),
-    "tuned tree": (DipoleSurvivalTreeCV, CV, {"random_state": 0, "eta": (-2.0, 0.0), "cv": 2}),
+    "tuned tree": (SurvivalTreeCV, CV, {"random_state": 0, "param_grid": {"min_samples_leaf": [3]}, "cv": 2}),
     "logrank forest": (LogRankSurvivalForest, LOGRANK_FOREST, {"random_state": 0, "n_estimators": 5}),
     "dipole forest": (DipoleSurvivalForest, DIPOLE_FOREST, {"random_state": 0, "n_estimators": 5}),
 }
@@ -156,7 +145,12 @@ PARAMETERS = frozenset().union(*(estimator().get_params() for estimator, _, _ in
 def draw_estimator(draw: Draw, kind: str) -> Any:
     """Return an unfitted estimator of a kind."""
     estimator, table, fixed = ESTIMATORS[kind]
-    return estimator(**_draw_settings(draw, table, **fixed))
+    settings = _draw_settings(draw, table, **fixed)
+    if kind in ("dipole tree", "dipole forest") and draw.chance(0.9):
+        n_machines = draw.one_of((1, 1, 2)) if kind == "dipole forest" else 1
+        machines = [DipoleSVM(**_draw_settings(draw, SVM, name=f"svm {number}")) for number in range(n_machines)]
+        settings["svm"] = machines if n_machines > 1 else machines[0]
+    return estimator(**settings)
 
 
 def draw_mistaken(draw: Draw) -> tuple[Any, str]:
@@ -167,12 +161,12 @@ def draw_mistaken(draw: Draw) -> tuple[Any, str]:
     return estimator(**{**fixed, name: value}), name
 
 
-def _draw_settings(draw: Draw, table: Table, **fixed: Any) -> dict[str, Any]:
+def _draw_settings(draw: Draw, table: Table, name: str = "settings", **fixed: Any) -> dict[str, Any]:
     """Return parameters; those in `fixed` are given unless another value is drawn."""
     settings = dict(fixed)
-    for name, (ordinary, wild) in table.items():
-        if draw.chance(0.9 if name in ("kernel", "pruning", "criterion") else GIVEN):
-            settings[name] = draw.ordinary_or_wild(ordinary, wild)
+    for parameter, (ordinary, wild) in table.items():
+        if draw.chance(0.9 if parameter in ("kernel", "pruning", "criterion") else GIVEN):
+            settings[parameter] = draw.ordinary_or_wild(ordinary, wild)
     if not draw.is_tame and draw.chance(MISTAKEN):
         settings[draw.note("mistaken", draw.one_of(list(table)))] = draw.one_of(WRONG)
-    return draw.note("settings", settings)
+    return draw.note(name, settings)

@@ -18,10 +18,13 @@ class Rule(NamedTuple):
     cutoff_rule: str = "text"
 
 
+TEXT = Rule()
+
+
 class Dipoles:
     """The dipoles of some rows; the cut-offs of the time gaps are their own if None are given."""
 
-    def __init__(self, survival, weight, rule=Rule(), cutoffs=None):
+    def __init__(self, survival, weight, rule=TEXT, cutoffs=None):
         self.rule = rule
         late = ~survival.event if rule.cutoff_rule == "text" else survival.event
         self.order = np.lexsort((late, survival.time))

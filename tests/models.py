@@ -33,8 +33,8 @@ def paper_svm(kernel="rbf", kappa=1.0, **settings):
     own = {name: settings.pop(name) for name in ("sigma2", "gamma", "degree", "coef0") if name in settings}
     if "margin_quantile" in settings:
         settings["margin"] = DistanceQuantile(settings.pop("margin_quantile"))
-    if isinstance(kernel, str) and own:
-        kernel = KERNELS[kernel](**own)
+    if isinstance(kernel, str) and own and kernel in KERNELS:
+        kernel = KERNELS[kernel](**{key: value for key, value in own.items() if key in _fields(KERNELS[kernel])})
     return DipoleSVM(kernel, kappa, **PAPER_SVM | settings)
 
 
@@ -65,6 +65,9 @@ def kernel_of(name, X, weight, **parameters):
     """Return a kernel by its name, with these parameters and the others learnt from the rows."""
     kernel = make_kernel(name)
     if name in KERNELS:
-        known = {field.name for field in fields(kernel)}
-        kernel = KERNELS[name](**{key: value for key, value in parameters.items() if key in known})
+        kernel = KERNELS[name](**{key: value for key, value in parameters.items() if key in _fields(kernel)})
     return kernel.fit(np.asarray(X, dtype=float), weight)
+
+
+def _fields(kernel):
+    return {field.name for field in fields(kernel)}

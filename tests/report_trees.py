@@ -5,9 +5,9 @@ import functools
 import numpy as np
 import pandas as pd
 
-from dipolar import LogRankSurvivalTree, survival_outcome
+from dipolar import DipoleSurvivalTree, DipoleSVM, LogRankSurvivalTree, survival_outcome
 from dipolar.datasets import load_whas500
-from tests.models import paper_tree
+from tests.models import forest_of, paper_tree
 from tests.rational_quadratic import RationalQuadraticKernel
 
 SETTINGS = {
@@ -20,7 +20,15 @@ SETTINGS = {
     "rational quadratic": {"kernel": RationalQuadraticKernel(power=1.5, width=0.7), "standardize": True},
     "quadratic of rows": {"kernel": "quadratic", "kappa": 0.01, "standardize": True},
 }
-KINDS = ["univariate", *SETTINGS]
+# Trees whose nodes have the score of their parent as one more feature.
+HEIRS = {kernel: DipoleSVM(kernel, cut="logrank") for kernel in ("linear", "quadratic", "rbf")}
+MEMBERS = {
+    "linear": "linear",
+    "quadratic": "quadratic",
+    "gaussian": "rbf",
+    "mixed": ("linear", "quadratic", "polynomial", "rbf"),
+}
+KINDS = ["univariate", *SETTINGS, *(f"heir {kernel}" for kernel in HEIRS), *(f"member {kind}" for kind in MEMBERS)]
 
 
 @functools.cache
@@ -45,6 +53,11 @@ def fitted(kind):
     if kind == "univariate":
         X[np.random.default_rng(3).random(X.shape) < 0.1] = np.nan
         return X, LogRankSurvivalTree(min_samples_leaf=8).fit(X, y)
+    if kind.startswith("heir "):
+        return X, DipoleSurvivalTree(HEIRS[kind.removeprefix("heir ")], min_samples_leaf=8).fit(X, y)
+    if kind.startswith("member "):
+        forest = forest_of(2, kernel=MEMBERS[kind.removeprefix("member ")], max_features=3, random_state=0)
+        return X, forest.fit(X, y).tree(1)
     if kind == "quadratic of rows":  # 350 monomials are too many to be listed
         X, y = random_rows(n=80, n_features=25)
     return X, paper_tree(min_samples_split=40, min_samples_leaf=3, **SETTINGS[kind]).fit(X, y)

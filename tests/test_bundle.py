@@ -6,7 +6,7 @@ import re
 import pytest
 
 from dipolar.report.bundle import IMPORT, bundle, exported_names
-from dipolar.report.page import ENTRY, KERNEL, asset_modules
+from dipolar.report.page import ENTRY, KERNELS, asset_modules
 from tests.node import run_node
 
 MODULES = {
@@ -71,7 +71,7 @@ def test_what_would_not_work_is_refused(changes, message):
 
 
 def test_every_module_of_the_page_is_in_its_script_once():
-    modules = asset_modules() | {KERNEL: "export const kernel = null;\n"}
+    modules = asset_modules() | {KERNELS: "export const kernels = {};\n"}
     script = bundle(ENTRY, modules)
     for text in modules.values():
         last_lines = text.rstrip().rpartition("\n\n")[2]

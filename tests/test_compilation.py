@@ -17,11 +17,11 @@ X, y = load_whas500(return_X_y=True)
 Z = np.ascontiguousarray((X - X.mean()) / X.std())
 
 def svm():
-    fitted = paper_svm(kernel="linear", kappa=0.1).fit(Z, y)
+    fitted = DipoleSVM(kappa=0.1).fit(Z, y)
     return fitted.dual_coef_, fitted.intercept_, fitted.criterion_path_
 
 def forest():
-    return forest_of(n_estimators=3, random_state=0, n_jobs=1).fit(Z, y).forest_.to_arrays().values()
+    return DipoleSurvivalForest(n_estimators=3, random_state=0, n_jobs=1).fit(Z, y).forest_.to_arrays().values()
 
 for name in sys.argv[1:]:
     digest = hashlib.sha256()
@@ -52,14 +52,13 @@ NO_CACHE_PROBE = """
 import warnings
 import numpy as np
 from numba.core import caching
-from tests.models import forest_of, paper_svm
 (getattr(caching, "CacheImpl", None) or caching._CacheImpl)._locator_classes = []
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     from dipolar import DipoleSVM, LogRankSurvivalTree
     from dipolar.metrics import concordance_index
     times = np.arange(1.0, 31.0)
-    print(paper_svm(kernel="linear").fit(times[:, None], times).status_)
+    print(DipoleSVM().fit(times[:, None], times).status_)
 print([w.category.__name__ for w in caught])
 """
 
@@ -73,7 +72,7 @@ def test_without_a_folder_for_the_cache_everything_works_and_one_warning_says_so
 
 
 def test_importing_the_package_leaves_the_garbage_collector_and_numba_alone():
-    loaded = "import gc; from numba.core import event; import dipolar.trees"
+    loaded = "import gc; from numba.core import event; import dipolar.model_selection"
     probe = f"{loaded}; print(gc.isenabled(), sum(map(len, event._registered.values())))"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, check=True, text=True, timeout=300)
     assert done.stdout.split() == ["True", "0"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from dipolar import DipoleSurvivalForest, LogRankSurvivalForest, SurvivalTreeCV
+from dipolar import DipoleSurvivalForest, DipoleSurvivalTree, LogRankSurvivalForest, SurvivalTreeCV
 from dipolar.datasets import load_whas500
 from tests.models import paper_tree
 
@@ -19,12 +19,8 @@ distributed = pytest.importorskip("distributed")
 # The cluster's own goings-on (ports that are taken, workers that leave) are not ours to judge.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-SEARCH = SurvivalTreeCV(
-    kernel=("linear", "quadratic"),
-    eta=[-6, -4, -2, 0],
-    estimator=paper_tree(standardize=True, min_samples_leaf=10, pruning="fixed"),
-    random_state=0,
-)
+GRID = {"svm__kernel": ["linear", "quadratic"], "svm__kappa": [1.0, 10.0, 100.0]}
+SEARCH = SurvivalTreeCV(DipoleSurvivalTree(min_samples_leaf=10, pruning="fixed"), param_grid=GRID, random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +84,7 @@ def test_a_forest_on_a_cluster_equals_one_grown_here(cluster, data, forest, monk
 
 def test_a_worker_that_is_killed_costs_its_tasks_not_the_result(cluster, data):
     victim = next(iter(cluster.workers.values())).pid
-    done = []
+    done, many = [], GRID | {"svm__kappa": np.exp(np.arange(-2.0, 8.0, 0.5))}
 
     def kill_soon():
         time.sleep(1.0)
@@ -98,8 +94,8 @@ def test_a_worker_that_is_killed_costs_its_tasks_not_the_result(cluster, data):
     killer = threading.Thread(target=kill_soon)
     killer.start()
     with joblib.parallel_config(backend="dask"):
-        remote = clone(SEARCH).set_params(eta=np.arange(-6, 1, 0.5)).fit(*data)
+        remote = clone(SEARCH).set_params(param_grid=many).fit(*data)
     killer.join()
     assert done == [victim]
-    local = clone(SEARCH).set_params(eta=np.arange(-6, 1, 0.5)).fit(*data)
+    local = clone(SEARCH).set_params(param_grid=many).fit(*data)
     assert table(remote).equals(table(local))

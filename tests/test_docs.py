@@ -1,17 +1,23 @@
-"""What the documentation shows is what comes out."""
+"""What the documentation and the docstrings show is what comes out."""
 
 import doctest
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
-import dipolar.forests
-import dipolar.svm
-import dipolar.trees
 import pytest
 
-import dipolar.model_selection
-import dipolar.survival
+import dipolar
 
 DOCS = Path(__file__).parent.parent / "docs"
+
+
+def modules_with_examples():
+    """Every module of the library that shows examples."""
+    for module in walk_packages(dipolar.__path__, "dipolar."):
+        source = Path(module.module_finder.path) / f"{module.name.rpartition('.')[2]}.py"
+        if source.exists() and ">>> " in source.read_text(encoding="utf-8"):
+            yield module.name
 
 
 @pytest.mark.parametrize("page", ["svm.md", "forests.md"])
@@ -21,10 +27,14 @@ def test_pages(page):
     assert not failed
 
 
-@pytest.mark.parametrize(
-    "module", [dipolar.survival, dipolar.svm, dipolar.trees, dipolar.forests, dipolar.model_selection]
-)
-def test_docstrings(module):
-    failed, tried = doctest.testmod(module)
-    assert tried > 1
+def test_all_modules_are_found():
+    assert len(list(modules_with_examples())) > 12
+
+
+@pytest.mark.parametrize("name", list(modules_with_examples()))
+def test_docstrings(name, tmp_path, monkeypatch):
+    """Examples that write files write them where the tests may."""
+    monkeypatch.chdir(tmp_path)
+    failed, tried = doctest.testmod(import_module(name))
+    assert tried > 0
     assert not failed

@@ -15,7 +15,7 @@ from lifelines import KaplanMeierFitter
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from dipolar import LogRankSurvivalTree, survival_outcome
+from dipolar import DipoleSurvivalTree, DipoleSVM, LogRankSurvivalTree, survival_outcome
 from dipolar.curves import life_table
 from dipolar.datasets import load_whas500
 from dipolar.tree.confidence import confidence_limits
@@ -36,6 +36,9 @@ TREES = {
     "laplacian": lambda: paper_tree(kernel="laplacian", kappa=0.1, standardize=True, max_depth=1, max_rank=40),
     "sigmoid": lambda: paper_tree(kernel="sigmoid", kappa=0.1, standardize=True, max_depth=1, max_rank=40),
     "threshold": lambda: paper_tree(kernel="rbf", cut="logrank", standardize=True, max_depth=1, max_rank=40),
+    "heir, linear": lambda: DipoleSurvivalTree(),
+    "heir, quadratic": lambda: DipoleSurvivalTree(DipoleSVM("quadratic", cut="logrank")),
+    "heir, rbf": lambda: DipoleSurvivalTree(DipoleSVM("rbf", cut="logrank", max_rank=40)),
     "member, linear": lambda: Member("linear"),
     "member, quadratic": lambda: Member("quadratic"),
     "member, rbf": lambda: Member("rbf"),
@@ -114,7 +117,13 @@ def test_limits_hold_the_curve(rows, level):
 # Rules
 
 
-@pytest.mark.parametrize("name", ["linear", "linear, raw", "quadratic", "cubic", "member, linear", "member, quadratic"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("linear", "linear, raw", "quadratic", "cubic"),
+        *("heir, linear", "heir, quadratic", "member, linear", "member, quadratic"),
+    ],
+)
 def test_terms_are_the_score_in_the_units_of_the_data(trees, data, name):
     tree, X = trees[name], data[0].to_numpy(float)
     for node in split_nodes(tree):
@@ -125,14 +134,26 @@ def test_terms_are_the_score_in_the_units_of_the_data(trees, data, name):
 
 
 def test_terms_of_polynomials_in_support_rows(data):
-    """With more monomials than rows the surface is kept in rows; its terms are the same function."""
+    """With more monomials than are listed the surface is kept in rows; its terms are the same function."""
     X, y = data
-    X = np.random.default_rng(0).normal(5.0, 2.0, size=(60, 12))
+    X = np.random.default_rng(0).normal(5.0, 2.0, size=(60, 25))
     tree = paper_tree(kernel="quadratic", standardize=True, max_depth=1).fit(X, y[:60])
     splits = tree.tree_.splits
     assert len(splits.surface(0).rows)
     total = sum(weight * np.prod(X[:, list(columns)], axis=1) for columns, weight in splits.terms(0).items())
     np.testing.assert_allclose(total, splits.score(X, 0), atol=1e-7)
+
+
+def test_a_linear_surface_with_its_parents_is_one_rule_on_the_covariates(trees, data):
+    """What a node has of its parent's score is told as weights of covariates, each of them once."""
+    tree, names = trees["heir, linear"], list(data[0].columns)
+    below = [node for node in split_nodes(tree) if tree.tree_.depth[node] > 0]
+    assert below
+    for node in below:
+        words = re.findall(r"[a-z_]\w*", tree.tree_.splits.rule(node, names))
+        assert set(words) <= set(names) and len(words) == len(set(words)) > 1
+        terms = to_dict(tree)["nodes"][node]["split"]["terms"]
+        assert [term["columns"] for term in terms] == [[], *([column] for column in range(len(names)))]
 
 
 def test_the_printed_sum_sends_rows_the_same_way(trees, data):
@@ -368,17 +389,13 @@ def goes_left(data, split, row):
             return split["missing_left"]
         return split["threshold"] is None or x <= split["threshold"]
     z = [(x - mean) / scale for x, mean, scale in zip(row, data["mean"], data["scale"])]
-    if data["split_kind"] == "surface":
-        shared, u, basis = data, z, [data["basis"][b] for b in split["basis_rows"]]
+    if split["monomials"] is None:
+        columns, rows = split["columns"], [data["basis"][b] for b in split["basis_rows"]]
+        values = [value_of_kernel(split["kernel"], [z[c] for c in columns], [row[c] for c in columns]) for row in rows]
     else:
-        shared, u, basis = split, [z[c] for c in split["columns"]], split["basis"]
-    if basis:
-        values = [value_of_kernel(shared["kernel"], u, b) for b in basis]
-    else:
-        values = [m["factor"] * math.prod(z[c] for c in m["columns"]) for m in shared["monomials"]]
+        values = [math.prod(z[c] for c in columns) for columns in split["monomials"]]
     assert len(values) == len(split["coefficients"])
-    score = split["intercept"] + sum(c * v for c, v in zip(split["coefficients"], values))
-    return split["boundary"] > 0 if abs(score) <= abs(split["boundary"]) else score < 0
+    return split["intercept"] + sum(c * v for c, v in zip(split["coefficients"], values)) < split["boundary"]
 
 
 def leaf_of(data, row):
@@ -436,14 +453,13 @@ def test_without_rows_no_row_of_the_data_is_left(trees):
     assert len(with_rows["basis"]) and without["basis"] is None
     assert "farthest" in with_rows["nodes"][0]["rule"] and "farthest" not in without["nodes"][0]["rule"]
     member = trees["member, rbf"]
-    assert to_dict(member)["nodes"][0]["split"]["basis"]
-    assert to_dict(member, rows=False)["nodes"][0]["split"]["basis"] is None
+    assert to_dict(member)["basis"] and to_dict(member, rows=False)["basis"] is None
 
 
 def test_a_callable_kernel_is_named_and_no_more(data):
     tree = paper_tree(kernel=lambda A, B: A @ B.T, standardize=True, max_depth=1, max_rank=5).fit(*data)
     plain = to_dict(tree)
-    assert plain["kernel"] == {"name": "CallableKernel", "parameters": {}}
+    assert plain["nodes"][0]["split"]["kernel"] == {"name": "CallableKernel", "parameters": {}, "word": "kernel"}
     json.dumps(plain, allow_nan=False)
     assert export_text(tree).startswith("kernel score of ")
 

@@ -202,15 +202,17 @@ def test_constant_rows_have_features_of_zero(name):
     np.testing.assert_array_equal(surface.score(X), np.full(9, 0.4))
 
 
-def test_scores_do_not_depend_on_the_blocks_they_are_made_in(monkeypatch):
-    X = RNG.normal(size=(101, 2))
-    for name in ("quadratic", "rbf"):
-        factor = factorise(fitted_kernel(name, X), X)
-        surface = factor.surface(RNG.normal(size=factor.rank), 0.0)
-        whole = surface.score(X)
-        monkeypatch.setattr(factors, "BLOCK_SIZE", 7 * factor.rank)
-        np.testing.assert_allclose(surface.score(X), whole, rtol=1e-9, atol=1e-9)
-        monkeypatch.undo()
+@pytest.mark.parametrize("name", ["linear", "quadratic", "rbf", "laplacian"])
+def test_a_row_has_the_same_score_in_any_company(name):
+    """To the last bit: sides of the surface are decided by it."""
+    X = RNG.normal(size=(300, 5))
+    kernel = fitted_kernel(name, X)
+    surface = Surface(kernel, X[:40], RNG.normal(size=40), 0.3, -1e-6)
+    scores = surface.score(X)
+    np.testing.assert_array_equal(surface.score(np.asfortranarray(X)), scores)
+    np.testing.assert_array_equal(surface.score(X[7:9]), scores[7:9])
+    np.testing.assert_array_equal(surface.score(X[::-1]), scores[::-1])
+    np.testing.assert_array_equal(np.concatenate([surface.score(row[None, :]) for row in X]), scores)
 
 
 def test_a_large_gaussian_factor_never_holds_a_square_matrix():

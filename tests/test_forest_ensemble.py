@@ -67,7 +67,8 @@ def test_curves_are_means_over_trees(fitted):
     np.testing.assert_allclose(survival, wanted_survival / len(forest.forest_), atol=1e-12)
     np.testing.assert_allclose(hazard, wanted_hazard / len(forest.forest_), atol=1e-12)
     assert (np.diff(survival, axis=1) <= 1e-15).all() and survival.min() >= 0 and survival.max() <= 1
-    np.testing.assert_allclose(forest.predict(X), hazard.sum(axis=1))
+    of_events = forest.predict_cumulative_hazard_function(X, forest.event_times_)
+    np.testing.assert_allclose(forest.predict(X), of_events.sum(axis=1))
 
 
 def test_functions_are_the_arrays(fitted):

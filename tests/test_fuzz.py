@@ -1,7 +1,5 @@
 """A slice of `make fuzz`, and what the rest of it rests on: faults are found, deaths survived, runs continued."""
 
-import os
-import signal
 import warnings
 
 import numpy as np
@@ -12,10 +10,12 @@ from fuzz.cases import ANSWERED, CLEAR_ERROR, Ending, all_targets, run_case
 from fuzz.faults import Fault, fault_of, require
 from fuzz.journal import Journal
 from fuzz.pool import run_cases
+from fuzz.settings import KINDS
 from fuzz.summary import write_summary
+from tests.fragile_processes import serve_fragile, serve_nothing
 from tests.models import paper_svm
 
-CASES = 12  # of each target
+CASES = 8  # of each target
 
 # What an error may be about, in the tests of what a fault is.
 WORDS = {"kappa"}
@@ -23,16 +23,12 @@ WORDS = {"kappa"}
 
 @pytest.mark.parametrize("name", all_targets())
 def test_nothing_is_found(name):
-    for case in range(CASES):
-        ending = run_case(0, case, name)
-        assert ending.end in (ANSWERED, CLEAR_ERROR), f"python -m fuzz.run --target '{name}' --case {case}\n{ending}"
-
-
-@pytest.mark.parametrize("name", all_targets())
-def test_most_cases_are_answered(name):
-    """Cases that the border refuses show nothing about what is behind it."""
-    ends = [run_case(0, case, name).end for case in range(CASES)]
-    assert ends.count(ANSWERED) >= CASES / 4
+    endings = [run_case(0, case, name) for case in range(CASES)]
+    for ending in endings:
+        again = f"python -m fuzz.run --target '{name}' --case {ending.case}"
+        assert ending.end in (ANSWERED, CLEAR_ERROR), f"{again}\n{ending.drawn}\n{ending.fault}"
+    # Cases that are refused at the border show nothing about what is behind it.
+    assert name not in KINDS or sum(ending.end == ANSWERED for ending in endings) >= CASES / 3
 
 
 def test_a_case_is_the_same_each_time():
@@ -75,33 +71,11 @@ def test_what_is_a_fault():
         assert fault_kind(warn) == "numpy warning"
 
 
-def serve_fragile(pipe, seed, log):
-    """What a process does that crashes in case 1, hangs in case 2, and ends in case 3."""
-    pipe.send(None)
-    while (task := pipe.recv()) is not None:
-        case, name = task
-        if case == 1:
-            os.kill(os.getpid(), signal.SIGSEGV)
-        if case == 2:
-            signal.setitimer(signal.ITIMER_PROF, 0.1)
-            while True:
-                pass
-        if case == 3:
-            os._exit(7)
-        pipe.send(Ending(case, name, ANSWERED, 0.0))
-
-
 def test_deaths_and_hangs_are_recorded_and_the_others_go_on():
     endings = {ending.case: ending for ending in run_cases(0, [(case, "svm") for case in range(8)], 2, serve_fragile)}
     assert sorted(endings) == list(range(8))
     assert [endings[case].end for case in range(8)] == [ANSWERED, "death", "hang", "death", *[ANSWERED] * 4]
     assert endings[1].fault.message == "SIGSEGV" and endings[3].fault.message == "exit status 7"
-
-
-def serve_nothing(pipe, seed, log):
-    """What a process does that cannot even start."""
-    log.write_text("no such module")
-    os._exit(1)
 
 
 def test_a_process_that_cannot_start_is_an_error():
@@ -143,5 +117,5 @@ def test_the_command_runs_what_is_missing(tmp_path, monkeypatch, capsys):
     run.main([*call, "--cases", "3", "--resume"])
     assert asked == [0, 1, 2]
     assert "3 cases with seed 0" in page.read_text() and page.read_text() in capsys.readouterr().out
-    assert run.main(["--target", "logrank tree", "--case", "1"]) == 0
-    assert "case 1 of logrank tree" in capsys.readouterr().out
+    assert run.main(["--target", "mistakes", "--case", "1"]) == 0
+    assert "case 1 of mistakes" in capsys.readouterr().out

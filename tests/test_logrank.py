@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dipolar._core.logrank import FAMILIES, two_sample_logrank
-from dipolar.survival import Survival
 from dipolar._core.surfaces import cut_node
+from dipolar.survival import Survival
 from dipolar.tree.limits import GrowthLimits
 from tests.growing import outcome, root_cut, split_logrank
 from tests.reference import logrank as reference

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-import dipolar
-from dipolar import DipoleSurvivalTree, LogRankSurvivalTree, ModelFileError
-from dipolar.records import rules_of
-from dipolar.tree import persistence
 from dipolar.tree.drawn_surfaces import DrawnSurfaces
 from dipolar.tree.persistence import add_note, read_note
+
+import dipolar
+from dipolar import DipoleSurvivalTree, LogRankSurvivalForest, LogRankSurvivalTree, ModelFileError
+from dipolar.records import rules_of
+from dipolar.tree import persistence
 from dipolar.tree.surfaces import Surfaces
 from tests.mutants import (
     FITTED,
@@ -186,7 +186,7 @@ SINGLE = [
     ("forest of kernels", "splits.column", 0, 4, "column should hold integers from 0 to 3"),
     ("forest of kernels", "splits.coefficient", 0, np.inf, "coefficient should hold numbers from"),
     ("forest of kernels", "splits.scale", -1, -1.0, "scale should hold numbers from"),
-    ("forest of cuts", "times", 0, 9.0, "should hold ascending values"),
+    ("forest of cuts", "times", 0, 9.0, "the time grid should hold ascending values"),
     ("forest of cuts", "all.at_risk", 0, 1.0, "more events than rows at risk"),
     ("forest of cuts", "tables.time", 0, 1e-9, "a time that no training row has"),
 ]
@@ -424,6 +424,13 @@ def test_what_is_no_regular_file_is_not_waited_for(tmp_path):
 def test_messages_are_short_whatever_is_in_the_file(subjects, path):
     for entries in ({"estimator": "x" * 100_000}, {"splits": "x" * 100_000}, {"version": 10**4000}):
         assert len(refusal(subjects["cuts"], path, with_header(subjects["cuts"], **entries))) < 700
+
+
+def test_a_time_grid_may_end_anywhere(path):
+    X = np.arange(40.0).reshape(-1, 1)
+    forest = LogRankSurvivalForest(2, time_grid=(1.0, 1e300), random_state=0).fit(X, X[:, 0] + 1)
+    forest.save(path)
+    np.testing.assert_array_equal(LogRankSurvivalForest.load(path).predict_rmst(X), forest.predict_rmst(X))
 
 
 def test_notes_travel_with_a_model(subjects, path):

@@ -203,6 +203,40 @@ def test_bad_parameters_are_named(parameters, message, whas500):
         SurvivalTreeCV(**parameters).fit(*whas500)
 
 
+def test_a_scorer_of_ones_own_meets_rows_as_often_as_they_are_given(whas500):
+    """Also where equal rows are one row with a weight."""
+    X, y = np.tile(whas500[0].to_numpy()[:60], (3, 1)), np.tile(whas500[1][:60], 3)
+
+    def count(tree, X, y):
+        sizes.append((len(X), len(y)))
+        return 0.5
+
+    for weight, total in ((None, 180), (np.full(180, 1e9), 180), (np.arange(180) < 60, 60)):
+        sizes = []
+        DipoleSurvivalTreeCV(eta=[-4], max_depth=1, param_grid={}, cv=3, scoring=count).fit(X, y, weight)
+        assert np.sum(sizes, axis=0).tolist() == [total, total]
+
+
+def test_folds_of_ones_own_are_numbers_of_the_rows_as_they_are_given(whas500):
+    X, y = whas500
+    folds = [(np.arange(300), np.arange(300, len(X)))]
+    order = np.random.default_rng(0).permutation(len(X))
+    place = np.argsort(order)
+    moved = [(place[train], place[test]) for train, test in folds]
+    search = DipoleSurvivalTreeCV(eta=[-4, -2], cv=folds)
+    ours = search.fit(X, y).cv_results_.filter(like="mean_test")
+    theirs = search.set_params(cv=moved).fit(X.iloc[order], y[order]).cv_results_.filter(like="mean_test")
+    np.testing.assert_array_equal(ours, theirs)
+
+
+def test_more_folds_than_rows(whas500):
+    X, y = whas500
+    with pytest.raises(ValueError, match=r"cv=7 folds are more than there are rows: n_samples=6"):
+        DipoleSurvivalTreeCV(eta=[0], cv=7).fit(X[:6], y[:6])
+    with pytest.raises(ValueError, match=r"cv must be an integer >= 2, got 1"):
+        DipoleSurvivalTreeCV(eta=[0], cv=1).fit(X, y)
+
+
 def test_memory_forgets_other_rows(whas500):
     X, y = whas500
     memory = RootMemory()

@@ -315,7 +315,7 @@ def test_a_gap_that_is_too_large_is_told_and_true():
 
 
 def test_no_reorientation_solves_the_start_once():
-    node = problem, X, weight, dipoles = case(1, "linear", 0)
+    node = problem, X, _, dipoles = case(1, "linear", 0)
     settled = search(*node, "positive", max_reorientations=0)
     upward, downward = dipoles.orient(np.zeros(len(X)))
     expected = solve(NodeProblem(problem.features, upward, downward, problem.kappa, problem.margin))

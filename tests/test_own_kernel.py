@@ -34,14 +34,16 @@ def test_a_tree_grows_and_its_rules_name_the_kernel(tree):
 
 def test_its_plain_form_has_the_parameters(tree):
     plain = json.loads(json.dumps(to_dict(tree)))
-    assert plain["kernel"] == {"name": "RationalQuadraticKernel", "parameters": {"power": 1.5, "width": 2.0}}
-    assert Kernel.from_dict(plain["kernel"]) == tree.kernel
+    for kernel in [node["split"]["kernel"] for node in plain["nodes"] if not node["is_leaf"]]:
+        assert kernel["name"] == "RationalQuadraticKernel" and kernel["word"] == "rational quadratic"
+        assert kernel["parameters"] == {"power": 1.5, "width": 2.0}
+        assert Kernel.from_dict(kernel) == tree.svm.kernel
 
 
 def test_a_saved_tree_comes_back(tree, data, tmp_path):
     tree.save(tmp_path / "model")
     loaded = DipoleSurvivalTree.load(tmp_path / "model")
-    assert loaded.kernel == tree.kernel and loaded.tree_ == tree.tree_
+    assert loaded.svm.kernel == tree.svm.kernel and loaded.tree_ == tree.tree_
     np.testing.assert_array_equal(loaded.predict(data[0]), tree.predict(data[0]))
 
 

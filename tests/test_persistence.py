@@ -195,6 +195,8 @@ def test_what_json_cannot_hold_is_named(model, tmp_path):
     other.fleming_harrington = {1, 2}
     with pytest.raises(ValueError, match=r"fleming_harrington={1, 2} cannot be saved"):
         other.save(tmp_path / "m")
+    with pytest.raises(ValueError, match=r"fleming_harrington=\(0.0, inf\) cannot be saved"):
+        other.set_params(fleming_harrington=(0.0, np.inf)).save(tmp_path / "m")
     assert not list(tmp_path.iterdir())
 
 

@@ -10,7 +10,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import dipolar
-from dipolar import LogRankSurvivalTree, survival_outcome
+from dipolar import DipoleSurvivalTree, DipoleSVM, LogRankSurvivalTree, survival_outcome
 from dipolar.datasets import load_whas500
 from dipolar.metrics import concordance_index, integrated_brier_score
 from dipolar.report import render_report, write_report
@@ -183,6 +183,14 @@ def test_parameters_tell_what_was_set(whas):
     assert parameters["alpha"]["value"] == "12"
 
 
+def test_parameters_of_the_machine_are_among_those_of_the_tree():
+    tree = DipoleSurvivalTree(DipoleSVM(kappa=10.0), max_depth=1).fit(*random_rows(60))
+    told = {entry["name"]: entry for entry in report_data(tree)["parameters"]}
+    assert set(told) == set(tree.get_params()) - {"svm"}
+    assert {name for name, entry in told.items() if not entry["is_default"]} == {"svm__kappa", "max_depth"}
+    assert told["svm__kappa"]["value"] == "10.0"
+
+
 def test_a_default_may_be_written_as_another_number():
     X, y = random_rows(40)
     tree = LogRankSurvivalTree(alpha=4, verbose=False, max_depth=1).fit(X, y)
@@ -238,7 +246,7 @@ def test_basis_rows_are_in_the_page_only_with_the_form(kernel):
     [
         ({"kernel": "linear"}, (120, 3)),
         ({"kernel": "quadratic"}, (120, 3)),
-        ({"kernel": "linear"}, (50, 80)),  # more columns than rows: the tree itself keeps rows
+        ({"kernel": "linear"}, (50, 80)),  # more columns than rows: the machine sees kernel values
         ({"kernel": "quadratic"}, (60, 20)),
         ({"kernel": "polynomial", "degree": 3, "coef0": 0.0}, (60, 8)),
     ],
@@ -247,13 +255,12 @@ def test_sums_of_few_monomials_hold_no_rows(settings, shape):
     X, y = random_rows(*shape)
     tree = paper_tree(max_depth=2, standardize=True, kappa=0.01, min_samples_leaf=5, **settings).fit(X, y)
     splits, plain = tree.grown_.splits, data_of(render_report(tree))["tree"]
-    assert tree.n_leaves_ > 1 and (len(splits.basis) > 0) == (shape[0] < 120)
-    assert plain["basis"] == []
+    assert tree.n_leaves_ > 1 and plain["basis"] == []
     z = (X - plain["mean"]) / np.array(plain["scale"])
-    features = np.column_stack([m["factor"] * np.prod(z[:, m["columns"]], axis=1) for m in plain["monomials"]])
     for node in np.flatnonzero(tree.grown_.is_split):
         split = plain["nodes"][node]["split"]
         assert split["basis_rows"] == []
+        features = np.column_stack([np.prod(z[:, columns], axis=1) for columns in split["monomials"]])
         scores = features @ split["coefficients"] + split["intercept"]
         np.testing.assert_allclose(scores, splits.score(X, node), rtol=1e-9, atol=1e-9)
 
@@ -273,8 +280,8 @@ def test_a_kernel_that_a_page_cannot_compute():
     with pytest.raises(ValueError, match="predict_form=False"):
         render_report(tree)
     data = data_of(render_report(tree, predict_form=False))
-    assert data["tree"]["kernel"] == {"name": "CallableKernel", "parameters": {}}
-    assert data["kernel_word"] == "kernel"
+    kernel = {"name": "CallableKernel", "parameters": {}, "word": "kernel"}
+    assert data["tree"]["nodes"][0]["split"]["kernel"] == kernel
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,10 @@ def test_the_form_agrees_with_python(page, tmp_path, kind):
     close([one["survival"] for one in found], tree.predict_survival_function(rows, return_array=True))
     close([one["hazard"] for one in found], tree.predict_cumulative_hazard_function(rows, return_array=True))
     for row, one in zip(rows, found):
-        for node, score, _ in one["steps"]:
+        for node, score, left in one["steps"]:
             expected = tree.grown_.splits.score(row[None, :], node)[0]
-            assert (score is None) == bool(np.isnan(expected))
+            assert left == (expected < 0)
+            assert (score is None) == bool(np.isinf(expected))
             if score is not None:
                 assert score == pytest.approx(expected, rel=1e-9, abs=1e-9)
 

@@ -28,6 +28,7 @@ def test_a_click_on_a_leaf_shows_its_numbers(page, tmp_path):
             assert float(shown["Median"].split(" ")[0]) == pytest.approx(frame["median"][leaf], rel=1e-3)
         assert len(page.all("#details .path li")) == frame.depth[leaf]
         assert len(page.all("#details .chart .curve")) == 1
+        assert "optimistic" in page.text("#details .band-note")
     last = page.all("#details .path li")[-1].text
     parent = frame.parent[leaves[-1]]
     assert last.split(" ")[0] == frame.rule[parent].split(" ")[0]

@@ -133,9 +133,9 @@ def folder(tmp_path_factory):
         model = model_and_predictions(tree, rows)
         name = kind.replace(" ", "-")
         (folder / f"{name}.model.json").write_text(json.dumps(model, allow_nan=False))
-        (folder / f"{name}.kernel.mjs").write_text(kernel_module(model["data"]["tree"], tree.grown_.splits, True))
+        (folder / f"{name}.kernels.mjs").write_text(kernel_module(tree.grown_, predict_form=True))
     code = ",\n".join(f"  {type(k).__name__}: {k.javascript}" for k in {type(k): k for k in KERNEL_EXAMPLES}.values())
-    (folder / "kernels.mjs").write_text(f"export const kernels = {{\n{code},\n}};\n")
+    (folder / "examples.mjs").write_text(f"export const kernels = {{\n{code},\n}};\n")
     for write in (kernel_values, logrank_tests, thresholds, erfc_values):
         (folder / f"{write.__name__}.json").write_text(json.dumps(write(), allow_nan=False))
     return folder

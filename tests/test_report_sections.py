@@ -10,7 +10,8 @@ from selenium.webdriver.support.ui import Select
 
 from dipolar.metrics import logrank_test
 from tests.browser import close
-from tests.report_trees import hostile_tree, whas
+from tests.models import forest_of
+from tests.report_trees import fitted, hostile_tree, random_rows, whas
 
 
 def test_curves_have_the_limits_of_lifelines(page, tmp_path):
@@ -52,6 +53,7 @@ def test_two_leaves_side_by_side(page, tmp_path):
         assert float(statistic) == pytest.approx(test.statistic, rel=1e-3)
         assert float(p) == pytest.approx(test.p_value, rel=0.06)
         assert len(page.all("#compare-result .chart .curve")) == 2
+        assert "optimistic" in page.text("#compare-result .band-note")
         rows = [cell.text for cell in page.all("#compare-result tbody th")]
         assert rows == [f"Leaf {first}", f"Leaf {second}"]
     Select(page.find("#compare-b")).select_by_value(nodes[numbers[-1]])
@@ -86,6 +88,35 @@ def test_scores_and_parameters_are_shown(page, tmp_path):
     shown = {row.find_element(By.TAG_NAME, "th").text: row.find_element(By.TAG_NAME, "td").text
              for row in page.all("#parameters tbody tr")}  # fmt: skip
     assert shown["alpha"] == "12" and shown["pruning"] == "'fixed'" and shown["max_depth"] == "None"
+
+
+def test_a_tree_of_several_kernels_tells_each(page, tmp_path):
+    """Surfaces, parameters and rows of the training data are called by the kernels that they belong to."""
+    _, tree = fitted("member mixed")
+    record = tree.grown_
+    page.open(tree.to_html(tmp_path / "tree.html"))
+    for word in ("linear", "quadratic", "cubic", "Gaussian"):
+        assert word in page.text("#tree-lead")
+    assert f"{len(record.splits.basis)} rows" in page.text("#about-rows")
+    assert "the Gaussian surfaces are expressed in them" in page.text("#about-rows")
+    shown = {row.find_element(By.TAG_NAME, "th").text: row.find_element(By.TAG_NAME, "td").text
+             for row in page.all("#parameters tbody tr")}  # fmt: skip
+    kernels = [record.splits.surface(int(node)).kernel for node in np.flatnonzero(record.is_split)]
+    widths = {kernel.sigma2 for kernel in kernels if kernel.word == "Gaussian"}
+    told = [float(number) for number in shown["sigma2 (Gaussian score, as fitted)"].split(" to ")]
+    assert told == pytest.approx(sorted({min(widths), max(widths)}), rel=1e-3)
+    assert shown["degree (cubic score, as fitted)"] == "3" and shown["degree (quadratic score, as fitted)"] == "2"
+
+
+def test_the_form_asks_for_what_the_tree_looks_at(page, tmp_path):
+    X, y = random_rows(120)
+    X[:, 2] = 1.0  # a covariate that no node can use
+    tree = forest_of(1, max_features=2, random_state=0).fit(X, y).tree(0)
+    page.open(tree.to_html(tmp_path / "tree.html"))
+    looked_at = np.unique(tree.grown_.splits.column).tolist()
+    assert 1 < len(looked_at) < 4
+    asked = page.all("#person-form [data-feature]")
+    assert [int(field.get_attribute("data-feature")) for field in asked] == looked_at
 
 
 def test_a_tree_of_one_leaf_predicts(page, tmp_path):

@@ -10,6 +10,8 @@ from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 
 from dipolar import (
+    DipoleSurvivalForest,
+    DipoleSurvivalTree,
     DipoleSVM,
     LogRankSurvivalForest,
     LogRankSurvivalTree,
@@ -23,8 +25,9 @@ CV = {"cv": 3, "random_state": 0}
 FOREST = SMALL | {"n_estimators": 3, "min_logrank": 0.5}
 
 MODELS = {
-    "svm": paper_svm(kernel="linear"),
-    "gaussian svm": paper_svm(init="quartile", standardize=True, random_state=0),
+    "svm": DipoleSVM(),
+    "paper's svm": paper_svm(kernel="linear"),
+    "gaussian svm": paper_svm(init="quartile", standardize=True),
     "scripts' svm": paper_svm(kernel="quadratic", cutoff_rule="scripts"),
     "log-rank tree": LogRankSurvivalTree(**SMALL),
     "one covariate": LogRankSurvivalTree(max_features=1, **SMALL),
@@ -32,7 +35,9 @@ MODELS = {
     "bootstrap": LogRankSurvivalTree(max_features=1, pruning="bootstrap", n_bootstraps=3, alpha=1.0, **SMALL),
     "validation": LogRankSurvivalTree(max_features=2, pruning="validation", alpha=0.5, **SMALL),
     "exponential": LogRankSurvivalTree(criterion="exponential", max_leaf_nodes=4, **SMALL),
-    "dipole tree": paper_tree(kernel="linear", dipole_scope="node", max_depth=2, **SMALL),
+    "dipole tree": DipoleSurvivalTree(max_depth=3, **SMALL),
+    "polynomial tree": DipoleSurvivalTree(DipoleSVM("quadratic", cut="logrank"), max_leaf_nodes=4, **SMALL),
+    "paper's tree": paper_tree(kernel="linear", dipole_scope="node", max_depth=2, **SMALL),
     "gaussian tree": paper_tree(cut="logrank", max_depth=2, **SMALL),
     "dipole bootstrap": paper_tree(
         kernel="linear", pruning="bootstrap", n_bootstraps=2, alpha=0.5, max_depth=2, **SMALL
@@ -42,11 +47,18 @@ MODELS = {
     "without replacement": LogRankSurvivalForest(bootstrap=False, max_features=2, **FOREST),
     "half": LogRankSurvivalForest(max_samples=0.5, **FOREST),
     "ten": LogRankSurvivalForest(max_samples=10, max_leaf_nodes=4, **FOREST),
-    "dipole forest": forest_of(max_features=1, **FOREST),
+    "dipole forest": DipoleSurvivalForest(max_features=1, **FOREST),
     "mixed forest": forest_of(kernel=("linear", "quadratic", "rbf"), bootstrap=False, **FOREST),
     "svm forest": forest_of(cut="svm", **FOREST),
-    "tuned": SurvivalTreeCV(eta=(-4.0, 0.0), max_depth=(1, 2), param_grid={}, **CV),
-    "tuned by brier": SurvivalTreeCV(eta=(0.0,), max_depth=None, scoring="neg_ibs", **CV),
+    "tuned": SurvivalTreeCV(
+        DipoleSurvivalTree(**SMALL), max_depth=(0, 1, 2), param_grid={"svm__kappa": (1.0, 100.0)}, **CV
+    ),
+    "tuned by brier": SurvivalTreeCV(
+        DipoleSurvivalTree(**SMALL), max_depth=None, param_grid={"svm__kappa": (10.0,)}, scoring="neg_ibs", **CV
+    ),
+    "tuned cuts": SurvivalTreeCV(
+        LogRankSurvivalTree(max_features=1, **SMALL), max_depth=(0, 1, 2), param_grid={"min_samples_leaf": (1, 3)}, **CV
+    ),
 }
 
 

@@ -104,13 +104,13 @@ def test_missing_values_have_a_score_on_their_side(missing_left, threshold):
     np.testing.assert_array_equal(cuts.route(X, np.array([1, -1, -1], np.int32)), [1 if missing_left else 2, 1])
 
 
-@pytest.mark.parametrize("threshold", ["svm", "logrank"])
+@pytest.mark.parametrize("cut", ["svm", "logrank"])
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("name", DATA)
-def test_signs_are_sides_of_surfaces(name, kernel, threshold):
+def test_signs_are_sides_of_surfaces(name, kernel, cut):
     X, y = load(name, complete=True)
     tree = paper_tree(
-        kernel=kernel, kappa=0.1, standardize=True, threshold=threshold, max_depth=2, max_rank=30, random_state=0
+        kernel=kernel, kappa=0.1, standardize=True, cut=cut, max_depth=2, max_rank=30, random_state=0
     ).fit(X, y)
     assert_signs_are_sides(tree, X)
     rows = rows_at_surfaces(tree, X)
@@ -121,9 +121,9 @@ def test_signs_are_sides_of_surfaces(name, kernel, threshold):
 @pytest.mark.parametrize("name", DATA)
 def test_signs_are_sides_in_forests(name, kernel):
     X, y = load(name, complete=True)
-    for threshold in ("svm", "logrank"):
+    for cut in ("svm", "logrank"):
         limits = {"min_samples_split": 10, "min_samples_leaf": 5, "min_logrank": 0.0, "max_depth": 3}
-        forest = forest_of(3, kernel=kernel, threshold=threshold, random_state=0, **limits).fit(X, y)
+        forest = forest_of(3, kernel=kernel, cut=cut, random_state=0, **limits).fit(X, y)
         for number in range(3):
             tree = forest.tree(number)
             assert_signs_are_sides(tree, X)

@@ -10,30 +10,36 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 
 from dipolar import (
+    DipoleSurvivalForest,
+    DipoleSurvivalTree,
     DipoleSVM,
     LogRankSurvivalForest,
     LogRankSurvivalTree,
     SurvivalTreeCV,
     survival_outcome,
 )
-from dipolar.node_svm.dipoles import DipoleRule, Dipoles
 from dipolar.survival import check_outcome
+from tests.dipoles import Dipoles, Rule
 from tests.models import forest_of, paper_svm, paper_tree
 
 UNITS = {"months": 1 / 12, "years": 1 / 365.25, "tenths": 0.1, "weeks": 1 / 7, "thirds": 1e9 / 3}
 
 SMALL = {"min_samples_split": 6, "min_samples_leaf": 2, "random_state": 0}
 MODELS = {
-    "svm": paper_svm(kernel="linear"),
+    "svm": DipoleSVM(),
+    "paper's svm": paper_svm(kernel="linear"),
     "scripts' svm": paper_svm(cutoff_rule="scripts", pure_quantile=0.4, mixed_quantile=0.6),
     "quartile svm": paper_svm(kernel="quadratic", init="quartile", standardize=True, kappa=10),
-    "dipole tree": paper_tree(kernel="linear", max_depth=3, **SMALL),
+    "dipole tree": DipoleSurvivalTree(**SMALL),
+    "paper's tree": paper_tree(kernel="linear", max_depth=3, **SMALL),
     "node scope": paper_tree(dipole_scope="node", max_depth=3, cut="logrank", **SMALL),
     "dipole bootstrap": paper_tree(
         kernel="linear", cutoff_rule="scripts", pruning="bootstrap", n_bootstraps=2, alpha=0.5, **SMALL
     ),
-    "tuned": SurvivalTreeCV(eta=(-2.0, 0.0), max_depth=(1, 2), param_grid={}, cv=3, random_state=0),
-    "dipole forest": forest_of(3, min_logrank=0.5, **SMALL),
+    "tuned": SurvivalTreeCV(
+        DipoleSurvivalTree(**SMALL), param_grid={"svm__kappa": (1.0, 100.0)}, max_depth=(1, 2), cv=3, random_state=0
+    ),
+    "dipole forest": DipoleSurvivalForest(n_estimators=3, min_logrank=0.5, **SMALL),
     "mixed forest": forest_of(3, kernel=("quadratic", "rbf"), cut="svm", min_logrank=0.5, pure_quantile=0.4, **SMALL),
     "log-rank tree": LogRankSurvivalTree(pruning="bootstrap", n_bootstraps=2, alpha=1.0, **SMALL),
     "exponential": LogRankSurvivalTree(criterion="exponential", pruning="validation", alpha=1.0, **SMALL),
@@ -79,7 +85,7 @@ def test_dipoles_are_those_of_whole_times(rule, rows, pure, gap, seed):
     _, time, event = rows
     rng = np.random.default_rng(seed)
     scores, weight = rng.normal(size=len(time)), rng.integers(1, 4, len(time)).astype(float)
-    labels = DipoleRule(pure, pure + gap * (1.0 - pure), 1.0, 2.0, rule)
+    labels = Rule(pure, pure + gap * (1.0 - pure), 0.5, rule)
 
     def pulls(unit):
         return Dipoles(check_outcome((time * unit, event)), weight, labels).orient(scores)

@@ -20,7 +20,7 @@ from dipolar import LogRankSurvivalTree, survival_outcome
 from dipolar.curves import kaplan_meier, life_table
 from dipolar.datasets import load_remission
 from dipolar.survival import Survival
-from dipolar.tree.limits import split_logrank
+from tests.growing import split_logrank
 
 CRITERIA = ["logrank", "gehan", "tarone-ware", "fleming-harrington", "exponential"]
 
@@ -334,7 +334,7 @@ class TestScikitLearn:
 
     def test_importing_compiles_nothing(self):
         code = (
-            "import dipolar.trees; from dipolar._core import logrank, pruning, partition; "
+            "import dipolar.tree.logrank_tree; from dipolar._core import logrank, pruning, partition; "
             "functions = [f for m in (logrank, pruning, partition) for f in vars(m).values()]; "
             "assert not any(f.signatures for f in functions if hasattr(f, 'signatures'))"
         )
@@ -347,8 +347,8 @@ class TestScikitLearn:
         ({"criterion": "gini"}, "criterion must be one of .'logrank', .* got 'gini'"),
         ({"fleming_harrington": 1.0}, r"fleming_harrington must be a pair \(rho, gamma\), got 1.0"),
         ({"fleming_harrington": (1.0, -1.0)}, "fleming_harrington must be a number >= 0, got -1.0"),
-        ({"max_depth": 0}, "max_depth must be an integer >= 1, got 0"),
-        ({"max_depth": 2.5}, "max_depth must be an integer >= 1, got 2.5"),
+        ({"max_depth": -1}, "max_depth must be an integer >= 0, got -1"),
+        ({"max_depth": 2.5}, "max_depth must be an integer >= 0, got 2.5"),
         ({"max_leaf_nodes": 1}, "max_leaf_nodes must be an integer >= 2, got 1"),
         ({"min_samples_split": 1}, "min_samples_split must be a number >= 2, got 1"),
         ({"min_samples_leaf": 0}, "min_samples_leaf must be a number >= 1, got 0"),

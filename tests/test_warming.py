@@ -26,20 +26,22 @@ weight = np.arange(len(X)) % 3 + 1.0
 kernels = ("linear", "quadratic", "rbf")
 models = [LogRankSurvivalTree(criterion=name) for name in ("logrank", "gehan", "exponential", "fleming-harrington")]
 models += [LogRankSurvivalForest(2, criterion=name) for name in ("logrank", "exponential")]
-models += [paper_tree(kernel=kernel, init="quartile", max_depth=2) for kernel in (*kernels, "laplacian")]
-models += [forest_of(2, kernel=kernel) for kernel in (*kernels, kernels)]
-models += [SurvivalTreeCV(kernel=kernels, cv=2)]
+svms = [DipoleSVM(kernel, init=init, cut=cut) for kernel in (*kernels, "laplacian") for init, cut in (("hazard", "svm"), ("quartile", "logrank"))]
+models += [DipoleSurvivalTree(svm, max_depth=2, min_samples_leaf=3, dipole_scope=scope) for svm in svms for scope in ("node", "root")]
+models += [DipoleSurvivalForest(svm, 2) for svm in (*svms, svms[:6])]
+models += [SurvivalTreeCV(param_grid={"svm__kernel": kernels}, cv=2), SurvivalTreeCV(LogRankSurvivalTree(), cv=2)]
 for model in models:
     for covariates in (X, X.to_numpy(), X.to_numpy(np.float32), *([missing] if "LogRank" in str(model) else [])):
         fitted = model.fit(covariates, y, weight)
         fitted.predict(covariates)
-        if not isinstance(model, SurvivalTreeCV):
-            fitted.predict_cumulative_hazard_function(covariates)
-            fitted.predict_median(covariates)
+        fitted.predict_cumulative_hazard_function(covariates)
+        fitted.predict_survival_function(covariates, times=[1.0, 5.0])
+        fitted.predict_median(covariates)
+        fitted.predict_rmst(covariates)
 for name in SCORER_NAMES:
     get_scorer(name)(models[0].fit(X, y), X, y)
 for kernel in (*kernels, "polynomial"):
-    paper_svm(kernel=kernel, kappa=0.5).fit(X, y, weight).predict(X)
+    DipoleSVM(kernel, kappa=0.5, kappa_scale="sum").fit(X, y, weight).predict(X)
 logrank_test(y, X["TR"].to_numpy())
 
 routines = {
@@ -53,7 +55,6 @@ print({name: sum(routine.stats.cache_misses.values()) for name, routine in routi
 # A folder for compiled routines that can be read only: numba asks this before it takes one.
 READ_ONLY = """
 from numba.core import caching
-from tests.models import forest_of, paper_svm, paper_tree
 def refuse(self):
     raise PermissionError(13, "Permission denied")
 caching._CacheLocator.ensure_cache_path = refuse

@@ -151,8 +151,8 @@ def plain_parameters(estimator: Any) -> dict[str, Any]:
             parameters[name] = _plain(value)
         except TypeError as error:
             raise ValueError(
-                f"{name}={value!r} cannot be saved: only numbers, strings, None, lists and dicts of them, registered "
-                "kernels and estimators of dipolar can be written without pickle. Use pickle or joblib for this model."
+                f"{name}={value!r} cannot be saved: only finite numbers, strings, None, lists and dicts of them, "
+                "registered kernels and estimators of dipolar can be written without pickle. Use pickle or joblib for this model."
             ) from error
     return parameters
 
@@ -166,6 +166,8 @@ def _plain(value: Any) -> Any:
     """Return a value as JSON types; what JSON does not have is an object with one word for what it is."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
+    if isinstance(value, float) and not math.isfinite(value):
+        raise TypeError("JSON has finite numbers only")
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, list | tuple):

@@ -32,13 +32,11 @@ from dipolar.validation import check_fit_data
 __all__ = ["SurvivalTreeCV"]
 
 # What is tuned besides the depth, by the kind of tree.
-DEFAULT_GRIDS: dict[str, dict[str, Sequence[Any]]] = {
-    "DipoleSurvivalTree": {"svm__kappa": (1.0, 10.0, 100.0, 1000.0), "min_samples_leaf": (10, 20)},
-    "LogRankSurvivalTree": {"min_samples_leaf": (5, 10, 20, 40)},
-}
+DIPOLE_GRID: dict[str, Sequence[Any]] = {"svm__kappa": (1.0, 10.0, 100.0, 1000.0), "min_samples_leaf": (10, 20)}
+LOGRANK_GRID: dict[str, Sequence[Any]] = {"min_samples_leaf": (5, 10, 20, 40)}
 
-# Parameters on which trees get more flexible, for choosing between candidates that are as good.
-STIFFNESS = ("svm__kappa", "kappa")
+# The larger it is the more flexible is a tree, for choosing between candidates that are as good.
+FLEXIBILITY = "svm__kappa"
 
 
 @dataclass(frozen=True)
@@ -82,10 +80,10 @@ class SurvivalTreeCV(SurvivalModel):
     cv : int, splitter or iterable, default=5
         Folds. A number means so many folds, drawn by `random_state` among as many rows as the weights count, with equal
         shares of events; None means 5. Folds of your own are numbers of the rows as they are given.
-    scoring : str, callable, or sequence of str, default="concordance"
-        Names of `dipolar.metrics.SCORER_NAMES`, or a function of (estimator, X, y); greater is better. All are
-        reported; the first one chooses. "concordance" is Harrell's, "concordance_paper" the paper's, "neg_ibs" the
-        integrated Brier score with its sign turned.
+    scoring : str, callable, sequence of str or dict, default="concordance"
+        Names of `dipolar.metrics.SCORER_NAMES`, a function of (estimator, X, y), or a dict of such functions by name;
+        greater is better. All are reported; the first one chooses. "concordance" is Harrell's, "concordance_paper" the
+        paper's, "neg_ibs" the integrated Brier score with its sign turned.
     one_standard_error : bool, default=True
         Whether to take, instead of the best candidate, the smallest whose mean score is within one standard error of
         it: fewest leaves on average, then the smallest kappa. It returns a single leaf where there is little to learn.
@@ -186,8 +184,8 @@ class SurvivalTreeCV(SurvivalModel):
         paths = self._score_paths(template, families, depths, rows, folds, scorers)
         self.scorer_names_ = list(scorers)
         self.cv_results_ = _tabulate(families, depths, paths, self.scorer_names_, len(folds))
-        self._choose(families, depths)
-        chosen = clone(template).set_params(**self.best_params_)
+        self._choose(families, depths, len(folds))
+        chosen = _candidate(template, self.best_params_)
         outcome = survival_outcome(rows.survival.time, rows.survival.event)
         start = time.perf_counter()
         self.best_estimator_ = chosen.fit(self._with_names(rows.X), outcome, rows.weight)
@@ -266,7 +264,8 @@ class SurvivalTreeCV(SurvivalModel):
 
     def _families(self, template: BaseSurvivalTree) -> list[dict[str, Any]]:
         """All candidates but for their depth."""
-        grid = DEFAULT_GRIDS[type(template).__name__] if self.param_grid is None else self.param_grid
+        default = DIPOLE_GRID if isinstance(template, DipoleSurvivalTree) else LOGRANK_GRID
+        grid = default if self.param_grid is None else self.param_grid
         known = template.get_params(deep=True)
         try:
             members = list(ParameterGrid(dict(grid)))
@@ -315,9 +314,9 @@ class SurvivalTreeCV(SurvivalModel):
         """Score every path in depth: one list for each family and fold, in that order."""
         report = Reporter(self.verbose)
         # Arrays are arguments of their own, so that joblib's Dask backend sends each of them once.
-        shared = rows.X, survival_outcome(rows.survival.time, rows.survival.event), rows.n_given
+        shared = rows.X, survival_outcome(rows.survival.time, rows.survival.event), rows.n_given / rows.weight
         tasks = [
-            delayed(_score_path)(clone(template).set_params(**family), depths, *shared, fold, scorers)
+            delayed(_score_path)(_candidate(template, family), depths, *shared, fold, scorers)
             for family in families
             for fold in folds
         ]
@@ -327,7 +326,7 @@ class SurvivalTreeCV(SurvivalModel):
             report.searching(len(paths), len(tasks))
         return paths
 
-    def _choose(self, families: list[dict[str, Any]], depths: Sequence[int | None]) -> None:
+    def _choose(self, families: list[dict[str, Any]], depths: Sequence[int | None], n_folds: int) -> None:
         table, name = self.cv_results_, self.scorer_names_[0]
         mean = table[f"mean_test_{name}"]
         if mean.isna().all():
@@ -337,11 +336,9 @@ class SurvivalTreeCV(SurvivalModel):
             )
         bar = mean.max()
         if self.one_standard_error:
-            spread = table[f"std_test_{name}"][mean.idxmax()]
-            n_folds = sum(column.startswith("split") and column.endswith(f"_{name}") for column in table)
-            bar -= spread / np.sqrt(n_folds)
-        stiffness = [column for column in STIFFNESS if column in table]
-        good = table[mean >= bar].sort_values(["mean_n_leaves", *stiffness], kind="stable")
+            bar -= table[f"std_test_{name}"][mean.idxmax()] / np.sqrt(n_folds)
+        by = ["mean_n_leaves", *(column for column in table if column == FLEXIBILITY)]
+        good = table[mean >= bar].sort_values(by, kind="stable")
         best = int(good.index[0])
         family, depth = families[best // len(depths)], depths[best % len(depths)]
         self.best_index_, self.best_score_ = best, float(mean[best])
@@ -379,12 +376,18 @@ def _listed(name: str, value: Any, hint: str) -> list[Any]:
     return values
 
 
-def _score_path(tree, depths, X, y, n_given, fold, scorers) -> list[_Score]:
+def _candidate(template: BaseSurvivalTree, parameters: dict[str, Any]) -> BaseSurvivalTree:
+    """Return an unfitted tree with some parameters; a machine among them is its own, so that setting its parameters
+    leaves those of the other candidates alone."""
+    return clone(template).set_params(**{name: clone(value, safe=False) for name, value in parameters.items()})
+
+
+def _score_path(tree, depths, X, y, copies, fold, scorers) -> list[_Score]:
     """Grow a tree on one fold and score it at each depth."""
     train, test = np.flatnonzero(fold.train), np.flatnonzero(fold.test)
     weight = fold.test[test]
-    # Scorers that are not told of weights meet rows as often as they were given.
-    repeated = np.repeat(test, np.clip(np.rint(weight), 1, n_given[test]).astype(np.int64))
+    # Scorers that are not told of weights meet rows as often as they were given, `copies` for a weight of one.
+    repeated = np.repeat(test, np.maximum(1, np.rint(weight * copies[test])).astype(np.int64))
     path = []
     with warnings.catch_warnings():
         # Of single candidates neither says anything to the user: the chosen tree tells the first itself, and the second

@@ -65,21 +65,10 @@ def check_choice(name: str, value: Any, choices: Iterable[Any], *, hint: str = "
 
 
 def check_flag(name: str, value: Any) -> bool:
-    """Return True or False; other values have a truth as well, but "no" would mean yes."""
-    if not isinstance(value, bool | np.bool_ | Integral) or value not in (0, 1):
+    """Return True or False; anything else would be taken for True."""
+    if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False, got {value!r}.")
     return bool(value)
-
-
-def draw_seed(random_state: Any) -> int:
-    """Return the one number that all randomness of a model comes from."""
-    try:
-        return int(check_random_state(random_state).randint(2**31 - 1))
-    except ValueError as error:
-        raise ValueError(
-            f"random_state must be None, an integer from 0 to 2**32 - 1 or a numpy.random.RandomState, got "
-            f"{random_state!r}. An integer gives the same model each time."
-        ) from error
 
 
 def check_kappa(value: Any) -> float:
@@ -115,6 +104,17 @@ def count_features(max_features: Any, n_features: int, *, round_up: bool = False
         f"max_features must be None, 'sqrt', 'log2', an integer from 1 to {n_features} (the number of "
         f"covariates) or a share in (0, 1], got {max_features!r}. None tries every covariate in every node."
     )
+
+
+def draw_seed(random_state: Any) -> int:
+    """Return the one number that all randomness of a model comes from."""
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError as error:
+        raise ValueError(
+            f"random_state must be None, an integer from 0 to 2**32 - 1 or a numpy.random.RandomState, got "
+            f"{random_state!r}. An integer gives the same model each time."
+        ) from error
 
 
 def _is_number(value: Any, whole: bool = False) -> bool:

@@ -3,27 +3,35 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { makeModel } from "../../src/dipolar/report/assets/compute/model.mjs";
-import { makeRouter } from "../../src/dipolar/report/assets/compute/routing.mjs";
+import { makeScore } from "../../src/dipolar/report/assets/compute/routing.mjs";
 import { logrank } from "../../src/dipolar/report/assets/compute/statistics.mjs";
 import { close, kinds, load, loadModule, withMissing } from "./fixtures.mjs";
 
 test("there is a model of every kind of split", () => {
   assert.deepEqual(kinds.map(({ kind }) => kind).sort(), [
-    "cubic", "gaussian", "laplacian", "linear", "quadratic", "quadratic-of-rows", "rational-quadratic", "sigmoid", "univariate",
+    "cubic", "gaussian", "heir-linear", "heir-quadratic", "heir-rbf", "laplacian", "linear", "member-gaussian", "member-linear", "member-mixed", "member-quadratic",
+    "quadratic", "quadratic-of-rows", "rational-quadratic", "sigmoid", "univariate",
   ]);
 });
 
+test("a tree of a forest of several kernels has several, on columns of its own for each split", () => {
+  const { data } = kinds.find(({ kind }) => kind === "member-mixed");
+  const splits = data.tree.nodes.map(({ split }) => split).filter(Boolean);
+  assert.deepEqual([...new Set(splits.map(({ kernel }) => kernel.word))].sort(), ["Gaussian", "cubic", "linear", "quadratic"]);
+  assert.ok(new Set(splits.map(({ columns }) => String(columns))).size > 1);
+});
+
 for (const python of kinds) {
-  const model = makeModel(python.data, python.kernel);
+  const model = makeModel(python.data, python.kernels);
   const rows = python.rows.map(withMissing);
 
   test(`${python.kind}: scores and sides of every split`, () => {
-    const { score, goesLeft } = makeRouter(python.data.tree, python.kernel);
+    const score = makeScore(python.data.tree, python.kernels);
     assert.ok(python.splits.length > 1);
     for (const split of python.splits) {
       const scores = rows.map((row) => score(row, split.node));
-      close(scores, split.score, `score of node ${split.node}`);
-      assert.deepEqual(rows.map((row, i) => goesLeft(row, split.node, scores[i])), split.left);
+      close(scores.map((value) => (Number.isFinite(value) ? value : null)), split.score, `score of node ${split.node}`);
+      assert.deepEqual(scores.map((value) => value < 0), split.left);
     }
   });
 
@@ -60,7 +68,7 @@ for (const python of kinds) {
 
 test("log-rank tests of all pairs of leaves", () => {
   const { data } = kinds.find(({ kind }) => kind === "univariate");
-  const model = makeModel(data, null);
+  const model = makeModel(data, {});
   const pairs = load("logrank_tests.json");
   assert.ok(pairs.length > 10);
   for (const { a, b, statistic, p } of pairs) {
@@ -71,20 +79,23 @@ test("log-rank tests of all pairs of leaves", () => {
 });
 
 test("every kernel is the function that its class in Python says", async () => {
-  const { kernels } = await loadModule("kernels.mjs");
+  const { kernels } = await loadModule("examples.mjs");
   for (const { name, parameters, u, v, value } of load("kernel_values.json")) {
     close(u.map((a) => v.map((b) => kernels[name](a, b, parameters))), value, name);
   }
 });
 
-test("only what is a sum over rows of the training data is given a kernel", () => {
-  const given = kinds.filter(({ kernel }) => kernel !== null).map(({ kind }) => kind).sort();
-  assert.deepEqual(given, ["gaussian", "laplacian", "quadratic-of-rows", "rational-quadratic", "sigmoid"]);
-  for (const { kernel, data } of kinds) assert.equal(kernel !== null, Boolean(data.tree.basis && data.tree.basis.length));
+test("only sums over rows of the training data are given their kernel", () => {
+  const given = Object.fromEntries(kinds.map(({ kind, kernels }) => [kind, Object.keys(kernels)]).filter(([, names]) => names.length));
+  assert.deepEqual(given, {
+    gaussian: ["GaussianKernel"], "heir-rbf": ["GaussianKernel"], laplacian: ["LaplacianKernel"], "member-gaussian": ["GaussianKernel"],
+    "member-mixed": ["GaussianKernel"], "quadratic-of-rows": ["PolynomialKernel"],
+    "rational-quadratic": ["RationalQuadraticKernel"], sigmoid: ["SigmoidKernel"],
+  });
 });
 
 test("a row whose score is no number is refused", () => {
-  const { data, kernel } = kinds.find(({ kind }) => kind === "cubic");
-  const model = makeModel(data, kernel);
+  const { data, kernels } = kinds.find(({ kind }) => kind === "cubic");
+  const model = makeModel(data, kernels);
   assert.throws(() => model.predict([1e200, -1e200, 1e200, 0]), { name: "RangeError", message: /too far from the training rows/ });
 });

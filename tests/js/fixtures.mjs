@@ -10,10 +10,10 @@ if (!folder) throw new Error("REPORT_MODELS is not set: run `python -m pytest te
 export const load = (name) => JSON.parse(readFileSync(join(folder, name), "utf8"));
 export const loadModule = (name) => import(pathToFileURL(join(folder, name)).href);
 
-// Every kind of split: its name, Python's model and predictions, and the kernel that its page would be given.
+// Every kind of split: its name, Python's model and predictions, and the kernels that its page would be given.
 export const kinds = await Promise.all(readdirSync(folder).filter((name) => name.endsWith(".model.json")).map(async (name) => {
   const kind = name.replace(".model.json", "");
-  return { kind, ...load(name), kernel: (await loadModule(`${kind}.kernel.mjs`)).kernel };
+  return { kind, ...load(name), kernels: (await loadModule(`${kind}.kernels.mjs`)).kernels };
 }));
 
 export const withMissing = (row) => row.map((value) => (value === null ? NaN : value));

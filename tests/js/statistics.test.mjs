@@ -6,7 +6,7 @@ import * as Statistics from "../../src/dipolar/report/assets/compute/statistics.
 import { close, load } from "./fixtures.mjs";
 
 // Times 1 to 4: an event, a censoring, an event, a censoring.
-const TABLE = { time: [1, 2, 3, 4], atRisk: [4, 3, 2, 1], events: [1, 0, 1, 0] };
+const TABLE = { time: [1, 2, 3, 4], events: [1, 0, 1, 0], censored: [0, 1, 0, 1], atRisk: [4, 3, 2, 1] };
 
 test("Kaplan-Meier and Nelson-Aalen", () => {
   const { survival, hazard, lower, upper } = Statistics.estimate(TABLE);
@@ -16,7 +16,7 @@ test("Kaplan-Meier and Nelson-Aalen", () => {
 });
 
 test("limits are 1 before the first event and unknown where the curve is 0", () => {
-  const { survival, lower, upper } = Statistics.estimate({ time: [1, 2], atRisk: [2, 1], events: [0, 1] });
+  const { survival, lower, upper } = Statistics.estimate({ time: [1, 2], events: [0, 1], censored: [1, 0], atRisk: [2, 1] });
   assert.deepEqual([survival, lower, upper], [[1, 0], [1, null], [1, null]]);
 });
 
@@ -29,14 +29,14 @@ test("values between, before and behind the times", () => {
 test("a median is the first time at one half or below, the middle of a step at one half, or none", () => {
   const median = (table) => Statistics.median(table, Statistics.estimate(table)).value;
   assert.equal(median(TABLE), 3);
-  assert.equal(median({ time: [1, 3, 7], atRisk: [3, 2, 1], events: [0, 1, 1] }), 5);
-  assert.equal(median({ time: [1, 3], atRisk: [2, 1], events: [1, 0] }), 2);
-  assert.equal(median({ time: [1, 2], atRisk: [9, 1], events: [1, 0] }), null);
+  assert.equal(median({ time: [1, 3, 7], events: [0, 1, 1], censored: [1, 0, 0], atRisk: [3, 2, 1] }), 5);
+  assert.equal(median({ time: [1, 3], events: [1, 0], censored: [0, 1], atRisk: [2, 1] }), 2);
+  assert.equal(median({ time: [1, 2], events: [1, 0], censored: [7, 1], atRisk: [9, 1] }), null);
 });
 
 test("pooled tables are the table of all rows", () => {
-  const a = { time: [1, 3], atRisk: [2, 1], events: [1, 0] }, b = { time: [1, 2], atRisk: [3, 2], events: [1, 2] };
-  assert.deepEqual(Statistics.pool([a, b]), { time: [1, 2, 3], atRisk: [5, 3, 1], events: [2, 2, 0] });
+  const a = { time: [1, 3], events: [1, 0], censored: [0, 1], atRisk: [2, 1] }, b = { time: [1, 2], events: [1, 2], censored: [0, 0], atRisk: [3, 2] };
+  assert.deepEqual(Statistics.pool([a, b]), { time: [1, 2, 3], events: [2, 2, 0], censored: [0, 0, 1], atRisk: [5, 3, 1] });
   assert.equal(Statistics.pool([a]), a);
 });
 
@@ -49,7 +49,7 @@ test("the restricted mean is the area under the curve", () => {
 
 test("equal groups do not differ, and groups without events cannot", () => {
   assert.deepEqual(Statistics.logrank(TABLE, TABLE), { statistic: 0, p: 1, observed: 2, expected: 2 });
-  const censored = { time: [5], atRisk: [3], events: [0] };
+  const censored = { time: [5], events: [0], censored: [3], atRisk: [3] };
   assert.equal(Statistics.logrank(censored, censored).p, 1);
 });
 

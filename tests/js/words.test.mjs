@@ -4,9 +4,9 @@ import test from "node:test";
 
 import { makeWords } from "../../src/dipolar/report/assets/compute/words.mjs";
 
-const cuts = (split) => makeWords({ kernel_word: null, tree: { split_kind: "axis", feature_names: ["age", "sex"], nodes: [{ split }] } });
+const cuts = (split) => makeWords({ tree: { split_kind: "axis", feature_names: ["age", "sex"], nodes: [{ split }] } });
 const surface = (split, word = "quadratic") => makeWords({
-  kernel_word: word, tree: { split_kind: "surface", feature_names: ["age", "sex", "bmi"], nodes: [{ split }] },
+  tree: { split_kind: "surface", feature_names: ["age", "sex", "bmi"], nodes: [{ split: { kernel: { word }, ...split } }] },
 });
 const term = (coefficient, ...columns) => ({ coefficient, columns });
 
@@ -44,4 +44,13 @@ test("powers and products are an equation, but too long for a line; powers above
   assert.equal(words.equation(0), "2 age² − 3 age · sex + 1 age² · sex < −1");
   assert.equal(words.condition(0, true), "quadratic score < 0 (age)");
   assert.equal(surface({ shares: [1, 0, 0], boundary: 0, terms: [term(1, 0, 0, 0, 0)] }).equation(0), null);
+});
+
+test("the kinds of the surfaces, each once, and of some of them", () => {
+  const splits = [{ word: "Gaussian", rows: [0] }, { word: "cubic", rows: [] }, { word: "Gaussian", rows: [1] }, { word: "quadratic", rows: [] }];
+  const nodes = [...splits.map(({ word, rows }) => ({ split: { kernel: { name: "K", word }, basis_rows: rows } })), {}];
+  const words = makeWords({ tree: { split_kind: "surface", feature_names: [], nodes } });
+  assert.equal(words.kinds(), "Gaussian or cubic or quadratic");
+  assert.equal(words.kinds((split) => split.basis_rows.length), "Gaussian");
+  assert.deepEqual([0, 1, 3].map(words.kernel), ["Gaussian", "cubic", "quadratic"]);
 });

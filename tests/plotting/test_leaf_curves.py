@@ -19,8 +19,16 @@ def test_the_test_of_the_leaves_needs_no_rows(trees, data):
     assert plot_leaf_curves(tree).get_title(loc="right") == "log-rank p < 0.0001 (training rows)"
     # On rows whose outcomes were shuffled the leaves do not differ, and the p-value is printed.
     shuffled = np.random.default_rng(3).permutation(y)
-    p = logrank_test(shuffled, tree.apply(X)).p_value
+    p = logrank_test(shuffled, tree.apply(X), method="auto").p_value
     assert plot_leaf_curves(tree, X, shuffled).get_title(loc="right") == f"log-rank p = {p:.2g}"
+
+
+def test_bands_of_the_training_rows_are_called_optimistic(trees, data):
+    X, y = data
+    title = plot_leaf_curves(trees[8], bands=True, level=0.9).get_title(loc="right")
+    assert title == "log-rank p < 0.0001, 0.9 bands (training rows: optimistic)"
+    assert "optimistic" in plot_leaf_curves(trees[3]).get_title(loc="right")
+    assert "optimistic" not in plot_leaf_curves(trees[3], X, y).get_title(loc="right")
 
 
 def test_numbers_at_risk(trees, data):

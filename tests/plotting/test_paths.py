@@ -7,6 +7,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 
 from dipolar import SurvivalTreeCV
+from dipolar.kernels import GaussianKernel
 from dipolar.plotting import (
     plot_kappa_path,
     plot_pruning_path,
@@ -46,27 +47,32 @@ def test_spreads_of_many_values_of_eta_are_bands():
 
 def test_kappa_path_takes_searches(plane):
     X, y = plane[0][:120], plane[1][:120]
-    search = SurvivalTreeCV(
-        param_grid={},
-        kernel="linear",
-        eta=[-4, 0],
-        max_depth=(1, 2),
-        cv=2,
-        scoring=("concordance", "concordance_exclude"),
-        random_state=0,
-    ).fit(X, y)
+    scoring = ("concordance", "concordance_exclude")
+    grid = {"svm__kappa": [0.1, 10.0]}
+    search = SurvivalTreeCV(param_grid=grid, max_depth=(1, 2), cv=2, scoring=scoring, random_state=0).fit(X, y)
     assert len(search.cv_results_) == 4
     axes = plot_kappa_path(search)
-    best = search.cv_results_.groupby("eta")["mean_test_concordance"].max()
-    np.testing.assert_array_equal(axes[0].containers[0].lines[0].get_ydata(), best)
-    np.testing.assert_allclose(axes[0].containers[0].lines[0].get_xdata(), [-4, 0], atol=1e-12)
-    chosen = search.cv_results_.loc[search.cv_results_.groupby("eta")["mean_test_concordance"].idxmax()]
+    by_kappa = search.cv_results_.groupby("svm__kappa")["mean_test_concordance"]
+    np.testing.assert_array_equal(axes[0].containers[0].lines[0].get_ydata(), by_kappa.max())
+    np.testing.assert_allclose(axes[0].containers[0].lines[0].get_xdata(), np.log([0.1, 10.0]), atol=1e-12)
     drawn = axes[1].containers[0].lines[0].get_ydata()
+    chosen = search.cv_results_.loc[by_kappa.idxmax()]
     np.testing.assert_array_equal(drawn, chosen["mean_test_concordance_exclude"])
-    grid = {"kernel": ["linear"], "kappa": [0.1, 1.0]}
-    searched = GridSearchCV(paper_tree(max_depth=1, standardize=True), grid, cv=2).fit(X, y)
-    (ax,) = plot_kappa_path(searched)
-    np.testing.assert_allclose(ax.containers[0].lines[0].get_xdata(), np.log([0.1, 1.0]), atol=1e-12)
+    assert axes[1].get_legend() is None  # there is nothing to tell apart
+
+
+def test_kappa_path_tells_the_kernels_of_a_grid_apart(plane):
+    X, y = plane[0][:120], plane[1][:120]
+    kernels = ["linear", GaussianKernel(sigma2=2.0)]
+    grid = {"svm__kernel": kernels, "svm__kappa": [0.1, 1.0]}
+    search = GridSearchCV(paper_tree(max_depth=1, standardize=True), grid, cv=2).fit(X, y)
+    (ax,) = plot_kappa_path(search)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [str(kernel) for kernel in kernels]
+    for container, kernel in zip(ax.containers, kernels, strict=True):
+        mine = [str(one) == str(kernel) for one in search.cv_results_["param_svm__kernel"]]
+        np.testing.assert_array_equal(container.lines[0].get_ydata(), search.cv_results_["mean_test_score"][mine])
+        # Lines stand a little beside each other.
+        np.testing.assert_allclose(container.lines[0].get_xdata(), np.log([0.1, 1.0]), atol=0.25)
 
 
 def test_kappa_path_takes_axes_and_scores():

@@ -22,10 +22,13 @@ from dipolar._core.compiling import compiled
 from dipolar._core.logrank import FEATURE, GAIN, LOGRANK, THRESHOLD, best_cut, two_sample_logrank
 from dipolar._core.search import fill_levels
 
-__all__ = ["cut_node", "cut_surfaces", "prepare_nodes", "route_surfaces", "sample_rows", "take_columns"]
+__all__ = ["NO_SPREAD", "cut_node", "cut_surfaces", "prepare_nodes", "route_surfaces", "sample_rows", "take_columns"]
 
 # Fractional weights that are summed in another order may miss a limit by this much.
 SLACK_OF_LIMITS = 1.0 - 1e-9
+
+# Scores of which these shares are their standard deviation differ by rounding only.
+NO_SPREAD = 1e-9
 
 # Rows of a node that are looked at to share its gain among the covariates.
 ROWS_FOR_SHARES = 64
@@ -110,13 +113,15 @@ def _shift(values, mean):
 def _inherit(carried, rows, inherit, feature, scores):
     """Overwrite `scores` with the carried ones, centred, and `feature` with them, scaled; return mean and factor."""
     n = len(rows)
-    mean = square = 0.0
+    mean = square = largest = 0.0
     for i in range(n):
         mean += carried[rows[i]] / n
+        largest = max(largest, abs(carried[rows[i]]))
     for i in range(n):
         scores[i] = carried[rows[i]] - mean
         square += scores[i] * scores[i] / n
-    times = inherit / math.sqrt(square) if square > 0.0 else 0.0
+    deviation = math.sqrt(square)
+    times = inherit / deviation if deviation > NO_SPREAD * largest else 0.0
     for i in range(n):
         feature[i] = times * scores[i]
     return mean, times
@@ -148,13 +153,13 @@ def _score(z, columns, factor, coefficients, intercept):
 @compiled()
 def cut_surfaces(
     Z, order, start, stop, time, event, weight, limits, by_logrank, tolerance, has_surface, column, n_columns,
-    table_start, table_size, factor, size, centre, weights, inherit, parent_coefficient, parent_intercept, carried,
-    goes_left, coefficient, intercept, boundary, share, logrank,
+    table_start, table_size, factor, size, centre, weights, inherits, parent_coefficient, parent_intercept, carries,
+    carried, goes_left, coefficient, intercept, boundary, share, logrank,
 ):  # fmt: skip
     """Turn what a search found into surfaces, cut each node along its own, and mark the rows on the left.
 
     `coefficient`, `intercept`, `boundary`, `share`, `logrank` (0 where there is no admissible cut) are overwritten, and
-    for the rows of nodes with a surface `goes_left` and, if nodes inherit, `carried`.
+    for the rows of nodes with a surface `goes_left` and, if their children are to inherit, `carried`.
     """
     for k in range(len(start)):
         logrank[k] = 0.0
@@ -166,7 +171,7 @@ def cut_surfaces(
         for c in range(n_own):
             coefficients[c] = weights[k, c] * size[table_start[m] + c]
             intercept[k] -= centre[k, c] * weights[k, c]
-        if inherit > 0.0:
+        if inherits:
             worth = weights[k, n_own] * centre[k, n_own + 1]
             intercept[k] += worth * (parent_intercept[k] - centre[k, n_own])
             for c in range(n_own):
@@ -180,9 +185,13 @@ def cut_surfaces(
         if shift != 0.0:
             intercept[k] -= shift
             fill_scores(Z, rows, columns, table, coefficients, intercept[k], scores)
+        n_left = 0
         for i in range(len(rows)):
             goes_left[rows[i]] = scores[i] < boundary[k]
-        if inherit > 0.0:
+            n_left += 1 if goes_left[rows[i]] else 0
+        if n_left == 0 or n_left == len(rows):  # scores whose differences are lost in rounding
+            logrank[k] = 0.0
+        if carries:
             for i in range(len(rows)):
                 carried[rows[i]] = scores[i]
         if logrank[k] > 0.0:

@@ -12,7 +12,6 @@ import numpy as np
 from dipolar._core.ensemble import add_steps, sum_up
 from dipolar.curves import LifeTables
 from dipolar.records import part, reals
-from dipolar.survival import LARGEST_TIME
 from dipolar.tree.record import SeenTimes, Tree
 
 __all__ = ["CurveSums", "Forest", "LeafSteps"]
@@ -21,7 +20,8 @@ __all__ = ["CurveSums", "Forest", "LeafSteps"]
 SHARED_BY_SPLITS = ("mean", "scale")
 SHARED = tuple(f"splits.{name}" for name in SHARED_BY_SPLITS)
 
-GRID = reals("times", low=0, high=LARGEST_TIME, ascends=True)
+# A user's own grid may end anywhere.
+GRID = reals("times", low=0, ascends=True)
 
 
 @dataclass(frozen=True)
@@ -180,9 +180,12 @@ class Forest:
 
     def check(self, n_features: int) -> None:
         """Raise ValueError unless the trees are trees of the same rows and the times ascend (used on files)."""
-        sizes: dict[str, int] = {}
-        GRID.fit(self.times, sizes)
-        GRID.check(self.times, sizes)
+        try:
+            sizes: dict[str, int] = {}
+            GRID.fit(self.times, sizes)
+            GRID.check(self.times, sizes)
+        except ValueError as error:
+            raise ValueError(f"the time grid {error}") from error
         if not len(self.times):
             raise ValueError("the time grid is empty")
         self.tables.check(1)
@@ -193,9 +196,9 @@ class Forest:
 
 
 def _cut(name: str, arrays: Mapping[str, np.ndarray], lengths: np.ndarray) -> list[np.ndarray]:
-    """Cut an array into pieces of the given lengths."""
+    """Cut an array, or a table of rows, into pieces of the given lengths."""
     values = arrays.get(name)
-    if values is None or values.ndim != 1 or lengths.ndim != 1 or lengths.dtype.kind != "i":
+    if values is None or values.ndim == 0 or lengths.ndim != 1 or lengths.dtype.kind != "i":
         raise ValueError(f"{name} of the trees, or its lengths, is missing or has another shape")
     # Each of them is compared before they are summed: sums of hostile integers wrap around.
     if ((lengths < 0) | (lengths > len(values))).any() or lengths.sum(dtype=np.int64) != len(values):

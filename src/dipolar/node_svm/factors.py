@@ -22,8 +22,8 @@ from dipolar.kernels import LARGEST_SCALE, Kernel, PrecomputedKernel
 
 __all__ = ["Factor", "Surface", "factorise", "is_explicit", "snap"]
 
-# Gram blocks for prediction are made for this many numbers at a time (64 MB).
-BLOCK_SIZE = 8_000_000
+# Rows that are scored at a time.
+ROWS_AT_A_TIME = 128
 
 # Explicit features are used while they are no more than the rows, or no more than this.
 FEW_FEATURES = 64
@@ -121,16 +121,21 @@ class Surface:
         return snap(scores, self.boundary)
 
     def sums(self, X: np.ndarray) -> np.ndarray:
-        """Scores as they are computed, in blocks that bound the memory; rows on the surface may have either sign."""
+        """Scores as they are computed; rows on the surface may have either sign.
+
+        A matrix product rounds by the shapes and the layout of its matrices. Here all of them have the same: rows are
+        scored so many at a time, filled up with copies of the first, so that a row has the same score in any company.
+        """
         scores = np.full(len(X), self.intercept)
         if self.is_flat:
             return scores
-        step = max(1, BLOCK_SIZE // max(1, len(self.coefficients), X.shape[1]))
-        for first in range(0, len(X), step):
-            part = X[first : first + step]
+        basis, part = np.ascontiguousarray(self.rows), np.empty((ROWS_AT_A_TIME, X.shape[1]))
+        for first in range(0, len(X), ROWS_AT_A_TIME):
+            here = X[first : first + ROWS_AT_A_TIME]
+            part[: len(here)], part[len(here) :] = here, X[0]
             with np.errstate(over="ignore", invalid="ignore"):
-                values = self.kernel.block(part, self.rows) if len(self.rows) else self.kernel.features(part)
-                scores[first : first + step] += values @ self.coefficients
+                values = self.kernel.block(part, basis) if len(basis) else self.kernel.features(part)
+                scores[first : first + len(here)] += (values @ self.coefficients)[: len(here)]
         _require_scores(scores)
         return scores
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dipolar._core.search import SearchRules
-from dipolar._core.surfaces import cut_node
+from dipolar._core.surfaces import NO_SPREAD, cut_node
 from dipolar.kernels import LARGEST_SCALE, Kernel, make_kernel
 from dipolar.node_svm.dipoles import CUTOFF_RULES, find_cutoffs
 from dipolar.node_svm.factors import Factor, Surface, factorise
@@ -140,7 +140,8 @@ class Inherited:
         mean = scores.mean()
         centred = scores - mean
         deviation = np.sqrt(np.mean(centred**2))
-        return cls(centred, float(mean), spread / deviation if deviation > 0 else 0.0)
+        varies = deviation > NO_SPREAD * np.abs(scores).max()
+        return cls(centred, float(mean), spread / deviation if varies else 0.0)
 
 
 @dataclass(frozen=True)

@@ -61,10 +61,11 @@ def plot_kappa_path(
 
     Parameters
     ----------
-    cv_results : DipoleSurvivalTreeCV, GridSearchCV, or a table
-        A fitted search, its `cv_results_`, or any table with the columns `kernel` and `eta` (or `param_kernel` and
-        `param_kappa`), and `mean_test_<score>` and `std_test_<score>` for each score. Of several candidates with one
-        kernel and eta, of other depths for example, the best one by the first score is drawn.
+    cv_results : SurvivalTreeCV, GridSearchCV, or a table
+        A fitted search, its `cv_results_`, or any table with the columns `eta` or `kappa`, `kernel` if there are
+        several, and `mean_test_<score>` and `std_test_<score>` for each score. Parameters may be called as searches
+        call them: `svm__kappa`, `param_svm__kappa`. Of several candidates with one kernel and eta, of other depths for
+        example, the best one by the first score is drawn.
     scores : sequence of str, default=None
         Which scores; None takes all that the columns name.
     ax : Axes or sequence of Axes, default=None
@@ -82,8 +83,9 @@ def plot_kappa_path(
     for panel, name in zip(axes, names):
         plain_axes(panel)
         _draw_score(panel, results, name)
-    outside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
-    axes[-1].legend(frameon=False, fontsize=SMALL_SIZE, title="kernel", title_fontsize=SMALL_SIZE, **outside)
+    if results["kernel"].iloc[0] != "":
+        outside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+        axes[-1].legend(frameon=False, fontsize=SMALL_SIZE, title="kernel", title_fontsize=SMALL_SIZE, **outside)
     return axes
 
 
@@ -130,19 +132,24 @@ def plot_pruning_path(tree: BaseSurvivalTree, *, ax: Axes | None = None) -> Axes
 
 
 def _table(cv_results: Any) -> pd.DataFrame:
-    """Return a search or its table as a DataFrame with the columns `kernel` and `eta`."""
+    """Return a search or its table as a DataFrame with the columns `eta` and `kernel`; "" is one kernel for all."""
     table = getattr(cv_results, "cv_results_", cv_results)
     if not isinstance(table, pd.DataFrame | Mapping):
         raise TypeError(
             f"cv_results should be a fitted search or its table, got a {type(cv_results).__name__}. "
-            "DipoleSurvivalTreeCV(...).fit(X, y) is such a search."
+            "SurvivalTreeCV(...).fit(X, y) is such a search."
         )
     results = pd.DataFrame(table)
-    if "kernel" not in results and "param_kernel" in results:
-        results = results.rename(columns={"param_kernel": "kernel"})
-    if "eta" not in results and "param_kappa" in results:
-        results["eta"] = np.log(results["param_kappa"].astype(float))
-    return results
+    kernel, kappa = (_tuned(results, name) for name in ("kernel", "kappa"))
+    if "eta" not in results and kappa is not None:
+        results = results.assign(eta=np.log(results[kappa].astype(float)))
+    return results.assign(kernel="" if kernel is None else results[kernel])
+
+
+def _tuned(results: pd.DataFrame, name: str) -> str | None:
+    """Return the column of a parameter, which may be one of a tree's machine: `kappa`, `param_svm__kappa`."""
+    names = [str(column) for column in results.columns]
+    return next((column for column in names if column.removeprefix("param_").split("__")[-1] == name), None)
 
 
 def _best_of_each(results: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -156,11 +163,11 @@ def _score_names(results: pd.DataFrame, scores: Sequence[str] | None) -> list[st
     if isinstance(scores, str):
         raise TypeError(f"scores should be a list of names, got the text {scores!r}. Pass [{scores!r}].")
     names = found if scores is None else list(scores)
-    wanted = {"kernel", "eta", *(MEAN + name for name in names), *(SPREAD + name for name in names)}
+    wanted = {"eta", *(MEAN + name for name in names), *(SPREAD + name for name in names)}
     missing = sorted(wanted - set(results.columns.astype(str)))
     if missing or not names or not len(results):
         raise ValueError(
-            "cv_results should have rows and the columns kernel, eta, mean_test_<score> and std_test_<score>; "
+            "cv_results should have rows and the columns eta or kappa, mean_test_<score> and std_test_<score>; "
             f"missing are {missing or ('scores' if len(results) else 'rows')}, and its scores are {found}."
         )
     return names

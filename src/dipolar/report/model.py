@@ -9,10 +9,9 @@ import numpy as np
 
 from dipolar.tree.export import plain_form
 from dipolar.tree.pruning import PruningPath
-from dipolar.tree.splits import Splits
-from dipolar.tree.surfaces import Surfaces
+from dipolar.tree.record import Tree
 
-__all__ = ["describe_grown_tree", "describe_path", "kernel_module", "kernel_word", "numbers"]
+__all__ = ["describe_grown_tree", "describe_path", "kernel_module", "numbers"]
 
 # The level of the limits that the page shows.
 LEVEL = 0.95
@@ -43,24 +42,19 @@ def describe_path(path: PruningPath) -> dict[str, Any]:
     }
 
 
-def kernel_word(splits: Splits) -> str | None:
-    """Return what the page calls the surfaces of a tree; None for axis cuts."""
-    return splits.kernel.word if isinstance(splits, Surfaces) else None
+def kernel_module(tree: Tree, predict_form: bool) -> str:
+    """Return the module that exports the kernels that the page computes, by name, as their classes write them.
 
-
-def kernel_module(tree: dict[str, Any], splits: Splits, predict_form: bool) -> str:
-    """Return the module that exports the kernel of the tree, as its class writes it, or null where none is computed.
-
-    A tree in its plain form needs none where it has no surfaces or these are sums of monomials.
+    Only surfaces over rows of the training data need theirs; all others are sums of monomials.
     """
-    code = "null"
-    if predict_form and isinstance(splits, Surfaces) and not tree["monomials"]:
-        kernel = splits.kernel
-        if kernel.javascript is None or kernel.n_features(len(splits.mean)) is not None:
+    codes = {}
+    for kernel in tree.splits.kernels_over_rows() if predict_form else []:
+        if kernel.javascript is None:
             raise ValueError(
                 f"The kernel of this tree is {kernel!r}, which a web page cannot compute. Pass predict_form=False to "
                 "write the report without its prediction form, or make the kernel a class with `javascript` that tells "
                 "the page how; dipolar.kernels has examples."
             )
-        code = kernel.javascript
-    return f"export const kernel = {code};\n"
+        codes[type(kernel).__name__] = kernel.javascript
+    table = "".join(f"  {name}: {code},\n" for name, code in codes.items())
+    return f"export const kernels = {{\n{table}}};\n"

@@ -17,7 +17,7 @@ import numpy as np
 
 from dipolar.files import write_whole
 from dipolar.report.bundle import bundle
-from dipolar.report.model import describe_grown_tree, describe_path, kernel_module, kernel_word, numbers
+from dipolar.report.model import describe_grown_tree, describe_path, kernel_module, numbers
 from dipolar.report.summary import (
     GivenRows,
     describe_covariates,
@@ -31,7 +31,7 @@ from dipolar.tree.export import covariate_names, fitted_record
 __all__ = ["render_report", "report_data", "write_report"]
 
 # The module that draws the page, and the one that is written for each tree.
-ENTRY, KERNEL = "draw/page.mjs", "kernel.mjs"
+ENTRY, KERNELS = "draw/page.mjs", "kernels.mjs"
 
 
 def write_report(
@@ -91,8 +91,8 @@ def render_report(tree: Any, **options: Any) -> str:
     """Return the page as text; the options are those of :func:`write_report`."""
     data = report_data(tree, **options)
     style = _asset("report.css")
-    kernel = kernel_module(data["tree"], tree.grown_.splits, data["form"])
-    script = f"\n{bundle(ENTRY, asset_modules() | {KERNEL: kernel})}"
+    kernels = kernel_module(tree.grown_, data["form"])
+    script = f"\n{bundle(ENTRY, asset_modules() | {KERNELS: kernels})}"
     return Template(_asset("page.html")).substitute(
         title=html.escape(data["title"]),
         policy=_content_policy(style, script),
@@ -123,7 +123,7 @@ def report_data(
         "version": version("dipolar"),
         "time_unit": None if time_unit is None else _text(time_unit),
         "tree": describe_grown_tree(tree, [_text(name) for name in covariate_names(tree)], predict_form),
-        "kernel_word": kernel_word(tree.grown_.splits),
+        "event_times": numbers(tree.event_times_),  # a tree of a forest has not seen all of them
         "allow_missing": bool(tree._allow_nan),
         "form": bool(predict_form),
         "path": describe_path(tree.pruning_path_),
@@ -185,7 +185,7 @@ def _asset(name: str) -> str:
 
 
 def asset_modules() -> dict[str, str]:
-    """Return the text of the page's modules by their paths; the kernel's is not among them."""
+    """Return the text of the page's modules by their paths; that of the kernels is not among them."""
     assets = resources.files("dipolar.report").joinpath("assets")
     return {
         f"{folder}/{module.name}": module.read_text(encoding="utf-8")

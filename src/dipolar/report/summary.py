@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import UndefinedMetricWarning
 
 from dipolar.curves import LifeTables, tabulate
@@ -148,13 +149,20 @@ def _attempt(score: Callable[..., float], *data: Any, **options: Any) -> dict[st
             return {"value": None, "reason": str(error)}
 
 
-def describe_parameters(tree: Any) -> list[dict[str, Any]]:
-    """Return every parameter of the estimator as text, and whether it was left at its default."""
-    defaults = {name: p.default for name, p in inspect.signature(type(tree).__init__).parameters.items()}
-    return [
-        {"name": name, "value": _shorten(repr(value)), "is_default": _same(value, defaults.get(name))}
-        for name, value in tree.get_params(deep=False).items()
-    ]
+def describe_parameters(model: BaseEstimator, prefix: str = "") -> list[dict[str, Any]]:
+    """Return every parameter of a model as text, and whether it was left at its default.
+
+    Instead of a machine that the model was given there are its parameters, called `svm__kappa` and so on.
+    """
+    defaults = {name: p.default for name, p in inspect.signature(type(model).__init__).parameters.items()}
+    described = []
+    for name, value in model.get_params(deep=False).items():
+        if isinstance(value, BaseEstimator):
+            described += describe_parameters(value, f"{prefix}{name}__")
+        else:
+            is_default = _same(value, defaults.get(name))
+            described.append({"name": prefix + name, "value": _shorten(repr(value)), "is_default": is_default})
+    return described
 
 
 def _same(value: Any, default: Any) -> bool:

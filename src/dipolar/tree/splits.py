@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 
 from dipolar._core.partition import route_axis_cuts
+from dipolar.kernels import Kernel
 from dipolar.records import Record, flags, index, reals, types_of
 from dipolar.tree.rules import Condition, first_that_fits, flatten, name_rules, threshold_texts
 from dipolar.validation import LARGEST_COVARIATE
@@ -93,6 +94,10 @@ class Splits(Record):
     def prototypes(self, node: int, names: Sequence[str]) -> str:
         """Describe the training rows that a split keeps and that are farthest to either side; "" if it keeps none."""
         return ""
+
+    def kernels_over_rows(self) -> list[Kernel]:
+        """Return the kernels of those splits that are sums over rows of the training data."""
+        return []
 
     def plain_shared(self, rows: bool) -> dict[str, Any]:
         """Return what the splits share as plain data, which docs/plotting.md describes; `rows` is that of `plain`."""

@@ -261,7 +261,7 @@ class SurfaceFinder:
     ) -> None:
         """Find the surfaces of nodes in compiled code; one with a problem that it cannot solve is looked at alone."""
         svm, tables, inherit = machine.svm, machine.tables, self._splitter.inherit
-        is_child = inherit > 0 and parent[nodes[0]] >= 0  # nodes that are asked for together are of one level
+        is_child = bool(inherit > 0 and parent[nodes[0]] >= 0)  # nodes that are asked for together are of one level
         chosen = _Found(*(values[nodes] for values in found))
         own, own_offset = _gather_slices(rows, row_offset, nodes)
         ranks = tables.size_of[chosen.n_columns] + is_child
@@ -287,9 +287,9 @@ class SurfaceFinder:
         cut_surfaces(
             self._Z, self.orders[0], start[nodes], stop[nodes], time, event, self._weight, self._limits,
             svm.by_logrank, svm.tolerance, HAS_SURFACE[status], chosen.column, chosen.n_columns, tables.start_of,
-            tables.size_of, tables.factor, tables.size, centre, weights, spread, parent_coefficient, parent_intercept,
-            self._carried, self.goes_left, chosen.coefficient, chosen.intercept, chosen.boundary, chosen.share,
-            chosen.logrank,
+            tables.size_of, tables.factor, tables.size, centre, weights, is_child, parent_coefficient, parent_intercept,
+            inherit > 0, self._carried, self.goes_left, chosen.coefficient, chosen.intercept, chosen.boundary,
+            chosen.share, chosen.logrank,
         )  # fmt: skip
         for values, of_nodes in zip(found, chosen):
             values[nodes] = of_nodes
@@ -330,9 +330,10 @@ class SurfaceFinder:
         every = self.orders[0, start[node] : stop[node]]
         Z = self._Z[every][:, columns]
         surface, scores, found.logrank[node] = svm.cut(surface, Z, survival.take(every), weight[every], self._limits)
-        if surface.is_flat:
+        goes_left = scores < 0.0
+        if surface.is_flat or goes_left.all() or not goes_left.any():
             found.logrank[node] = 0.0
-        self.goes_left[every] = scores < 0.0
+        self.goes_left[every] = goes_left
         found.boundary[node] = surface.boundary
         if inherit > 0:
             self._carried[every] = scores

@@ -212,6 +212,10 @@ class Surfaces(Splits):
             return None
         return {tuple(columns[list(places)].tolist()): weight for places, weight in terms.items()}
 
+    def kernels_over_rows(self) -> list[Kernel]:
+        over_rows = self.kernel[np.diff(self.basis_offset) > 0]
+        return [self.kernels[number] for number in np.unique(over_rows)]
+
     def plain_shared(self, rows: bool) -> dict[str, Any]:
         return {
             "mean": self.mean.tolist(),
@@ -223,7 +227,7 @@ class Surfaces(Splits):
         columns, surface, terms = self.columns(node), self.surface(node), self.terms(node)
         basis_rows = self.basis_row[self._range(self.basis_offset, node)]
         return {
-            "kernel": surface.kernel.to_dict(),
+            "kernel": surface.kernel.to_dict() | {"word": surface.kernel.word},
             "columns": columns.tolist(),
             "coefficients": self.coefficient[self._range(self.offset, node)].tolist(),
             "monomials": None

@@ -1,16 +1,16 @@
 // The fitted model: its nodes, the members of its pruning path, and what is predicted for a row. The tree is the grown
 // one, in the plain form that Python's `to_dict` gives; nodes carry its numbers, and `label` has those of a member.
-import { makeRouter } from "./routing.mjs";
+import { makeScore } from "./routing.mjs";
 import * as Statistics from "./statistics.mjs";
 
-export function makeModel(data, kernel) {
-  const { nodes, feature_names: names } = data.tree;
+export function makeModel(data, kernels) {
+  const { nodes } = data.tree;
   const { removed_at: removedAt } = data.path;
   const nNodes = nodes.length;
   const nMembers = data.path.alphas.length;
   const of = (field, absent) => nodes.map((node) => (node[field] === undefined || node[field] === null ? absent : node[field]));
   const left = of("left", -1), parent = of("parent", -1), n = of("n"), events = of("events"), logrank = of("logrank", null);
-  const { score, goesLeft } = makeRouter(data.tree, kernel);
+  const score = makeScore(data.tree, kernels);
   const range = (start, end) => Array.from({ length: end - start }, (_, i) => start + i);
 
   // Children have larger numbers than their parent, so that one loop downwards gathers the leaves of every node.
@@ -27,8 +27,8 @@ export function makeModel(data, kernel) {
   });
 
   const all = Statistics.pool([...leafTables.values()]);
-  const eventTimes = all.time.filter((_, i) => all.events[i] > 0);
-  const lastTime = all.time[all.time.length - 1];
+  const eventTimes = data.event_times;
+  const lastTime = data.tree.last_time;
 
   // Everything that is estimated in a node, from the rows of the leaves below it; computed when first asked for.
   const known = new Map();
@@ -79,8 +79,8 @@ export function makeModel(data, kernel) {
     const used = new Set();
     for (const node of member(k).nodes) {
       if (!isSplit(node, k)) continue;
-      if (data.tree.split_kind === "axis") used.add(nodes[node].split.feature);
-      else names.forEach((_, feature) => used.add(feature));
+      const { feature, columns } = nodes[node].split;
+      for (const column of columns || [feature]) used.add(column);
     }
     return [...used].sort((a, b) => a - b);
   }
@@ -91,7 +91,7 @@ export function makeModel(data, kernel) {
     let node = 0;
     while (isSplit(node, k)) {
       const value = score(row, node);
-      const isLeft = goesLeft(row, node, value);
+      const isLeft = value < 0;
       steps.push({ node, score: value, left: isLeft });
       node = left[node] + (isLeft ? 0 : 1);
     }

@@ -6,10 +6,17 @@ const MOST_TERMS_IN_LINE = 7;
 // An equation with higher powers is no explanation any more.
 const POWERS = ["", "", "²", "³"];
 
-export function makeWords({ tree, kernel_word: kernel }) {
+export function makeWords({ tree }) {
   const names = tree.feature_names;
   const axis = tree.split_kind === "axis";
   const splitOf = (node) => tree.nodes[node].split;
+  const kernel = (node) => splitOf(node).kernel.word;
+
+  // What kinds of surfaces the chosen splits are, "linear or Gaussian".
+  function kinds(chosen = () => true) {
+    const splits = tree.nodes.map(({ split }) => split).filter((split) => split && chosen(split));
+    return [...new Set(splits.map((split) => split.kernel.word))].join(" or ");
+  }
 
   function mainCovariates(node) {
     const order = splitOf(node).shares.map((share, feature) => [share, feature]).sort((a, b) => b[0] - a[0]);
@@ -28,7 +35,7 @@ export function makeWords({ tree, kernel_word: kernel }) {
     const split = splitOf(node);
     if (!axis) {
       const list = mainCovariates(node).map(({ feature }) => names[feature]).join(", ");
-      return { name: list, rest: `${kernel} score < 0` };
+      return { name: list, rest: `${kernel(node)} score < 0` };
     }
     if (split.threshold === null) return { name: names[split.feature], rest: "is known" };
     return { name: names[split.feature], rest: `≤ ${Format.threshold(split.threshold)}` };
@@ -36,7 +43,7 @@ export function makeWords({ tree, kernel_word: kernel }) {
 
   function condition(node, left) {
     const split = splitOf(node);
-    if (!axis) return shortEquation(node, left) || `${kernel} score ${left ? "< 0" : "≥ 0"} (${question(node).name})`;
+    if (!axis) return shortEquation(node, left) || `${kernel(node)} score ${left ? "< 0" : "≥ 0"} (${question(node).name})`;
     const name = names[split.feature];
     if (split.threshold === null) return `${name} is ${left ? "known" : "missing"}`;
     const missing = split.missing_seen && split.missing_left === left ? " or missing" : "";
@@ -65,5 +72,5 @@ export function makeWords({ tree, kernel_word: kernel }) {
     return `${body} ${left ? "<" : "≥"} ${Format.number(boundary - constant)}`;
   }
 
-  return { mainCovariates, question, condition, equation, axis };
+  return { mainCovariates, question, condition, equation, kernel, kinds, axis };
 }

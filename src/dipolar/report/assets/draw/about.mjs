@@ -1,15 +1,30 @@
 // Parameters and importances, the head of the page, and what the file holds.
 import * as Format from "../compute/numbers.mjs";
 import { bars, byId, element, table } from "./elements.mjs";
-import { data, names, time } from "./state.mjs";
+import { data, names, time, words } from "./state.mjs";
 
 export function drawModel() {
   const order = data.tree.feature_importances.map((share, i) => [names[i], share]).sort((a, b) => b[1] - a[1]);
   byId("importances").replaceChildren(bars(order));
-  const fitted = Object.entries(data.tree.kernel ? data.tree.kernel.parameters : {}).map(([name, value]) => [`${name} (kernel, as fitted)`, Format.number(value), ""]);
   const rows = data.parameters.map(({ name, value, is_default: isDefault }) => [
     isDefault ? name : element("strong", {}, name), isDefault ? value : element("strong", {}, value), isDefault ? "default" : "set"]);
-  byId("parameters").replaceChildren(element("div", { class: "scroll" }, table(["Parameter", "Value", ""], [...rows, ...fitted])));
+  byId("parameters").replaceChildren(element("div", { class: "scroll" }, table(["Parameter", "Value", ""], [...rows, ...fittedKernels()])));
+}
+
+// The parameters of every kernel; in a forest they depend on how many covariates a node has.
+function fittedKernels() {
+  if (words.axis) return [];
+  const found = new Map();
+  for (const { split } of data.tree.nodes) {
+    for (const [name, value] of Object.entries(split ? split.kernel.parameters : {})) {
+      const title = `${name} (${split.kernel.word} score, as fitted)`;
+      found.set(title, [...(found.get(title) || []), value]);
+    }
+  }
+  return [...found].map(([title, values]) => {
+    const [least, most] = [Math.min(...values), Math.max(...values)].map(Format.number);
+    return [title, least === most ? least : `${least} to ${most}`, ""];
+  });
 }
 
 export function drawHeader() {
@@ -30,7 +45,7 @@ export function drawAbout() {
   const basis = data.tree.basis ? data.tree.basis.length : 0;
   const parts = [
     "The tree, the parameters and the scores above, and for every leaf its life table: the times at which rows of the leaf had the event or were censored, and how many. Times in small leaves can be those of single persons.",
-    basis ? `${Format.plural(basis, "row", "rows")} of the training data, covariates only${standardised() ? " and standardised" : ""}: the ${data.kernel_word} surfaces are expressed in them, and the prediction form needs them. `
+    basis ? `${Format.plural(basis, "row", "rows")} of the training data, covariates only${standardised() ? " and standardised" : ""}: the ${words.kinds((split) => split.basis_rows.length)} surfaces are expressed in them, and the prediction form needs them. `
       + "Write the report with predict_form=False to leave them out."
       : "No rows of covariates of the training data" + (data.form ? ": the splits are given by cuts or coefficients." : "; the prediction form, which might need some, was left out."),
   ];

@@ -111,6 +111,12 @@ export function survivalTable(curve, lastTime, timeUnit) {
     table([timeUnit ? `Time (${timeUnit})` : "Time", "At risk", "Event-free", "95 % limits"], body, { numeric: [0, 1, 2, 3] }));
 }
 
+// What has to be said next to every band.
+export function bandNote() {
+  return element("p", { class: "quiet small band-note" }, "The band holds pointwise 95 % limits (Greenwood's variance, log-minus-log scale). Curves in leaves are optimistic: "
+    + "the splits were chosen on these same rows, so that leaves look further apart than they would on new rows, and their bands hold the true curve in fewer than 95 % of cases.");
+}
+
 // A small one, for the nodes of the tree.
 export function miniCurve(curve, box, lastTime, colour) {
   const x = (t) => box.x + (lastTime > 0 ? t / lastTime : 0) * box.width;

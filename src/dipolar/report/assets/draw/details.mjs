@@ -1,6 +1,6 @@
 // The chosen node: its figures, curve, split, and the way to it.
 import * as Format from "../compute/numbers.mjs";
-import { survivalChart, survivalTable } from "./chart.mjs";
+import { bandNote, survivalChart, survivalTable } from "./chart.mjs";
 import { bars, byId, element, put, responsive } from "./elements.mjs";
 import {
   axisEnd, colourOf, current, data, isLeaf, leavesByRisk, medianText, model, names, nodeName, rowsAndEvents, state, unit, withUnit, words,

@@ -1,7 +1,7 @@
 // Leaves: the table of all of them, and two side by side.
 import * as Format from "../compute/numbers.mjs";
 import { logrank } from "../compute/statistics.mjs";
-import { survivalChart } from "./chart.mjs";
+import { bandNote, survivalChart } from "./chart.mjs";
 import { byId, element, legend, put, responsive, table } from "./elements.mjs";
 import { HIGH, LOW, leavesByRisk, medianText, model, nodeName, numberOf, rowsAndEvents, select, time, unit, words } from "./state.mjs";
 

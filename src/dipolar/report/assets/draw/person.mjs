@@ -1,6 +1,6 @@
 // The form that predicts for one person, and its answer.
 import * as Format from "../compute/numbers.mjs";
-import { survivalChart, survivalTable } from "./chart.mjs";
+import { bandNote, survivalChart, survivalTable } from "./chart.mjs";
 import { byId, element, put, responsive } from "./elements.mjs";
 import {
   announce, axisEnd, colourOf, data, medianText, model, names, predictFor, rowsAndEvents, state, unit, words,
@@ -107,7 +107,7 @@ export function drawPrediction() {
 }
 
 function stepText({ node, score, left }) {
-  if (!words.axis) return `${data.kernel_word} score ${Format.number(score)}: ${left ? "left" : "right"} (${words.question(node).name})`;
+  if (!words.axis) return `${words.kernel(node)} score ${Format.number(score)}: ${left ? "left" : "right"} (${words.question(node).name})`;
   const { feature } = data.tree.nodes[node].split;
   const value = state.person[feature];
   return `${words.condition(node, left)} (here ${Number.isNaN(value) ? "missing" : Format.number(value)})`;

@@ -17,7 +17,7 @@ export function drawSize() {
   byId("size-reset").disabled = fitted;
   byId("size-control").hidden = model.nMembers < 2;
   byId("tree-lead").textContent = `Follow the answers from the top: “yes” to the left, “no” to the right. `
-    + `${words.axis ? "" : `Each node asks on which side of a ${data.kernel_word} surface a person lies; it names the covariates that count most there. `}`
+    + `${words.axis ? "" : `Each node asks on which side of a ${words.kinds()} surface a person lies; it names the covariates that count most there. `}`
     + `Leaves are coloured by risk, from blue (low) to orange (high).`;
 }
 

@@ -3,11 +3,11 @@ import { makeModel } from "../compute/model.mjs";
 import * as Format from "../compute/numbers.mjs";
 import { riskColour } from "../compute/shapes.mjs";
 import { makeWords } from "../compute/words.mjs";
-import { kernel } from "../kernel.mjs";
+import { kernels } from "../kernels.mjs";
 
 export const data = JSON.parse(document.getElementById("report-data").textContent);
 export const names = data.tree.feature_names;
-export const model = makeModel(data, kernel);
+export const model = makeModel(data, kernels);
 export const words = makeWords(data);
 export const unit = data.time_unit;
 export const LOW = riskColour(0);
