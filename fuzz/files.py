@@ -21,7 +21,7 @@ from dipolar import (
     LogRankSurvivalTree,
     SurvivalTreeCV,
 )
-from dipolar.model_file import ModelFileError as REFUSED
+from dipolar.model_file import ModelFileError
 from fuzz.answers import answering, check_answers, check_forest, check_tree
 from fuzz.draw import Draw
 from fuzz.faults import FaultError
@@ -78,7 +78,7 @@ def check_damaged(draw: Draw) -> None:
         path.write_bytes(damage(draw, content))
         try:
             loaded = type(model).load(path)
-        except REFUSED:
+        except ModelFileError:
             raise
         except ValueError as error:
             raise FaultError(f"load raised {type(error).__name__}: {error}") from error

@@ -213,10 +213,10 @@ class SurvivalModel(BaseEstimator):
             raise ValueError("times and return_array=True both ask for a table. Pass one of them.")
         if np.ndim(times) != 1 or isinstance(times, str):
             raise ValueError(
-                f"times must be a list of times, got {times!r:.60}. For the values at unique_times_ pass return_array=True."
+                f"times must be a list of times, got {times!r:.60}. For the values at unique_times_ pass "
+                "return_array=True."
             )
-        asked = check_array(times, ensure_2d=False, dtype=np.float64, input_name="times")
-        return asked
+        return check_array(times, ensure_2d=False, dtype=np.float64, input_name="times")
 
     def _restore_features(self, header: dict[str, Any]) -> None:
         n_features, names = header.get("n_features"), header.get("feature_names")
