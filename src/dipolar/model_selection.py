@@ -233,6 +233,9 @@ class SurvivalTreeCV(SurvivalModel):
     def _curves(self, X: Any, times: np.ndarray | None, *, hazard: bool) -> np.ndarray:
         return self._tree()._curves(X, times, hazard=hazard)
 
+    def _times_of_tables(self) -> np.ndarray:
+        return self.unique_times_
+
     def _shown_tree(self) -> BaseSurvivalTree:
         return self._tree()
 

@@ -499,6 +499,9 @@ class BaseSurvivalForest(SurvivalModel):
             functions[row] = StepFunction(forest.times, values, start, domain)
         return functions
 
+    def _times_of_tables(self) -> np.ndarray:
+        return self.unique_times_
+
     def _shown_tree(self) -> Any:
         raise ValueError(
             "A forest has no single tree to report on. Report on forest.summary_tree(X, y).tree, the tree that best "

@@ -85,7 +85,7 @@ class _Machine:
         return replace(self.svm, kernel=self.svm.kernel.narrowed(n_columns / self.n_features))
 
     @cached_property
-    def tables(self) -> MonomialTables | None:
+    def tables(self) -> MonomialTables:
         """The explicit features of the kernel on any number of columns that a node may have."""
         all_columns = self.max_features == self.n_features
         sizes = [self.n_features] if all_columns else range(1, self.max_features + 1)
@@ -94,8 +94,7 @@ class _Machine:
     def suits_compiled_code(self, n_rows: int, n_columns: int) -> bool:
         """Whether compiled code makes the features of a node itself and solves its problem."""
         return (
-            self.tables is not None
-            and self.svm.solver == "interior_point"
+            self.svm.solver == "interior_point"
             and is_explicit(self.svm.kernel, n_columns, n_rows)
             and not suits_blas(n_rows, int(self.tables.size_of[n_columns]))
         )
@@ -149,8 +148,7 @@ class SurfaceFinder:
         self._survival, self._weight = survival, weight
         self._limits = np.array([limits.min_samples_leaf, limits.min_events_leaf])
         self._carried = np.zeros(len(weight) if splitter.inherit > 0 else 0)
-        widths = [machine.tables.widest for machine in self._machines if machine.tables is not None]
-        self._widest = max(widths, default=0)
+        self._widest = max(machine.tables.widest for machine in self._machines)
         self._found: list[_Found] = []
         self._n_found = 0
         self._bases: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # rows and coefficients, by number of the find
