@@ -7,8 +7,8 @@
 `PYTHONPATH=/path/to/checkout/src` says which version is measured. Each operation is run until it has taken a second,
 at least three times, and the shortest CPU time counts. What it came to (leaves, re-orientations) is kept beside it, so
 that a difference in time can be told from a difference in what was done. Compiling is measured apart, in a fresh
-process for every kind of model whose cache is empty. Every line of a file is one figure; `compare` prints the ratios and says
-which operations run at less than 0.9 of the speed they had.
+process for every kind of model whose cache is empty. Every line of a file is one figure; `compare` prints the ratios
+and says which operations run at less than 0.9 of the speed they had.
 """
 
 from __future__ import annotations
