@@ -30,9 +30,10 @@ def register_weighting(name: str, *, at_risk: float = 0.0, rho: float = 0.0, gam
     >>> from dipolar.weightings import register_weighting
     >>> register_weighting("peto", rho=1.0)  # early differences, and what is censored does not matter to the weights
     """
-    exponents = {"at_risk": at_risk, "rho": rho, "gamma": gamma}
-    hint = "Exponents are not negative; all 0 is the log-rank test."
-    family = Family(*(check_number(key, value, low=0, hint=hint) for key, value in exponents.items()))
+    exponents = ("at_risk", at_risk), ("rho", rho), ("gamma", gamma)
+    hint = "All exponents 0 is the log-rank test."
+    at_risk, rho, gamma = (float(check_number(which, value, low=0, hint=hint)) for which, value in exponents)
+    family = Family(at_risk, rho, gamma)
     if not isinstance(name, str) or FAMILIES.get(name, family) != family:
         raise ValueError(
             f"name must be a string that no other weighting has, got {name!r}; taken are {list(FAMILIES)}."
