@@ -28,7 +28,7 @@ from dipolar.parameters import check_choice, check_flag, check_number, check_sha
 from dipolar.progress import Reporter
 from dipolar.quantiles import thin_out
 from dipolar.rows import TrainingRows, arrange_rows
-from dipolar.survival import Survival, survival_outcome
+from dipolar.survival import LARGEST_TIME, Survival, survival_outcome
 from dipolar.survival_model import SurvivalModel
 from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.growing import Splitter
@@ -419,8 +419,8 @@ class BaseSurvivalForest(SurvivalModel):
             raise ValueError(
                 f"time_grid must be None, an integer or an array of times, got {grid!r}. {hint}"
             ) from error
-        if not len(times) or np.ndim(grid) != 1 or not (np.isfinite(times).all() and times[0] >= 0):
-            raise ValueError(f"time_grid must hold finite times that are not negative, got {grid!r}. {hint}")
+        if not len(times) or np.ndim(grid) != 1 or not ((times >= 0) & (times <= LARGEST_TIME)).all():
+            raise ValueError(f"time_grid must hold times from 0 to {LARGEST_TIME:g}, got {grid!r}. {hint}")
         return times
 
     def _predict_out_of_bag(
