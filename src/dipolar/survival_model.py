@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from dipolar.metrics.concordance import concordance_index
 from dipolar.model_file import (
@@ -211,9 +211,15 @@ class SurvivalModel(BaseEstimator):
             return self.unique_times_ if return_array else None
         if return_array:
             raise ValueError("times and return_array=True both ask for a table. Pass one of them.")
-        asked = check_array(times, ensure_2d=False, dtype=np.float64, input_name="times")
-        if asked.ndim != 1:
-            raise ValueError(f"times must be a list of times, got an array of shape {asked.shape}.")
+        try:
+            asked = np.asarray(times, dtype=np.float64)
+        except (TypeError, ValueError):
+            asked = np.array(np.nan)
+        if asked.ndim != 1 or not np.isfinite(asked).all():
+            raise ValueError(
+                f"times must be a list of finite times, got {times!r:.200}. None gives step functions, which can be "
+                "asked for any time."
+            )
         return asked
 
     def _restore_features(self, header: dict[str, Any]) -> None:
