@@ -135,7 +135,9 @@ def planar(n=80, p=4, seed=0, censored=0.3):
 
 
 @pytest.mark.parametrize("cut", ["logrank", "svm"])
-@pytest.mark.parametrize("kernels", [("linear",), ("quadratic",), ("rbf",), ("linear", "quadratic", "rbf")], ids="-".join)
+@pytest.mark.parametrize(
+    "kernels", [("linear",), ("quadratic",), ("rbf",), ("linear", "quadratic", "rbf")], ids="-".join
+)
 def test_surfaces_do_what_they_say(kernels, cut):
     """Sizes, statistics and leaves follow from the surfaces as they are stored."""
     X, survival, weight = planar()

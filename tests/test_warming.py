@@ -26,10 +26,12 @@ weight = np.arange(len(X)) % 3 + 1.0
 kernels = ("linear", "quadratic", "rbf")
 models = [LogRankSurvivalTree(criterion=name) for name in ("logrank", "gehan", "exponential", "fleming-harrington")]
 models += [LogRankSurvivalForest(2, criterion=name) for name in ("logrank", "exponential")]
-svms = [DipoleSVM(kernel, init=init, cut=cut) for kernel in (*kernels, "laplacian") for init, cut in (("hazard", "svm"), ("quartile", "logrank"))]
-models += [DipoleSurvivalTree(svm, max_depth=2, min_samples_leaf=3, dipole_scope=scope) for svm in svms for scope in ("node", "root")]
+settings = [{"init": "hazard", "cut": "svm"}, {"init": "quartile", "cut": "logrank"}]
+svms = [DipoleSVM(kernel, **setting) for kernel in (*kernels, "laplacian") for setting in settings]
+for scope in ("node", "root"):
+    models += [DipoleSurvivalTree(svm, max_depth=2, min_samples_leaf=3, dipole_scope=scope) for svm in svms]
 models += [DipoleSurvivalForest(svm, 2) for svm in (*svms, svms[:6])]
-models += [SurvivalTreeCV(param_grid={"svm__kernel": kernels}, cv=2), SurvivalTreeCV(LogRankSurvivalTree(), cv=2)]
+models += [SurvivalTreeCV(tree, cv=2) for tree in (None, LogRankSurvivalTree())]
 for model in models:
     for covariates in (X, X.to_numpy(), X.to_numpy(np.float32), *([missing] if "LogRank" in str(model) else [])):
         fitted = model.fit(covariates, y, weight)

@@ -233,6 +233,9 @@ class SurvivalTreeCV(SurvivalModel):
     def _curves(self, X: Any, times: np.ndarray | None, *, hazard: bool) -> np.ndarray:
         return self._tree()._curves(X, times, hazard=hazard)
 
+    def _times_of_tables(self) -> np.ndarray:
+        return self.unique_times_
+
     def _shown_tree(self) -> BaseSurvivalTree:
         return self._tree()
 
@@ -295,8 +298,14 @@ class SurvivalTreeCV(SurvivalModel):
                     f"{rows.weight.sum():g}. Ask for fewer folds."
                 )
             return [_Fold(rows.weight - test, test) for test in held_out]
-        splits = check_cv(self.cv).split(X, survival.event)
-        return [_Fold(rows.weigh(weight, train), rows.weigh(weight, test)) for train, test in splits]
+        try:
+            splits = [(train, test) for train, test in check_cv(self.cv).split(X, survival.event)]
+            return [_Fold(rows.weigh(weight, train), rows.weigh(weight, test)) for train, test in splits]
+        except (IndexError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"cv must be a number of folds, a splitter of scikit-learn, or pairs of row numbers (train, test), got "
+                f"{self.cv!r:.200}: {error}"
+            ) from error
 
     def _scorers(self) -> dict[str, Any]:
         if callable(self.scoring):

@@ -53,7 +53,6 @@ class SurvivalModel(BaseEstimator):
     random_state: Any
 
     n_features_in_: int
-    unique_times_: np.ndarray
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -164,6 +163,10 @@ class SurvivalModel(BaseEstimator):
         """Return step functions, or their values at some times: of the hazard, or of survival."""
         raise NotImplementedError
 
+    def _times_of_tables(self) -> np.ndarray:
+        """Return `unique_times_`, the times that a table of curves is for."""
+        raise NotImplementedError
+
     def _shown_tree(self) -> Any:
         """Return the tree that a report shows."""
         raise NotImplementedError
@@ -208,13 +211,15 @@ class SurvivalModel(BaseEstimator):
     def _asked_times(self, times: Any, return_array: bool) -> np.ndarray | None:
         if times is None:
             check_is_fitted(self)
-            return self.unique_times_ if return_array else None
+            return self._times_of_tables() if return_array else None
         if return_array:
             raise ValueError("times and return_array=True both ask for a table. Pass one of them.")
-        asked = check_array(times, ensure_2d=False, dtype=np.float64, input_name="times")
-        if asked.ndim != 1:
-            raise ValueError(f"times must be a list of times, got an array of shape {asked.shape}.")
-        return asked
+        if np.ndim(times) != 1 or isinstance(times, str):
+            raise ValueError(
+                f"times must be a list of times, got {times!r:.60}. For the values at unique_times_ pass "
+                "return_array=True."
+            )
+        return check_array(times, ensure_2d=False, dtype=np.float64, input_name="times")
 
     def _restore_features(self, header: dict[str, Any]) -> None:
         n_features, names = header.get("n_features"), header.get("feature_names")

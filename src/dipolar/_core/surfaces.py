@@ -249,7 +249,7 @@ def _best_shift(scores, time, event, weight, limits):
         orders[1, i] = i
     best = np.empty(4)
     found = best_cut(
-        level, orders, 0, k, np.zeros(1, np.int64), 1, time, event, weight, np.zeros(k), limits, LOGRANK, 0.0, 0.0,
+        level, orders, 0, k, np.zeros(1, np.int64), 1, time, event, weight, np.zeros(k), limits, LOGRANK,
         np.empty(k, np.int32), np.empty(k), np.empty(k), np.empty((5, k + 2)), np.empty((k + 2, 2)), best,
     )  # fmt: skip
     if not found or best[FEATURE] < 0.0:
