@@ -348,8 +348,8 @@ def change_and_repair(subject: Subject, rng: np.random.Generator) -> bytes:
     values = arrays[name] = arrays[name].copy()
     places = rng.integers(len(values), size=int(rng.integers(1, 4)))
     factor = float(rng.choice([-1.0, 0.0, 0.5, 2.0, 1e9, np.nan, np.inf]))
-    values[places] = values[places] * factor if rng.random() < 0.7 else _wild(values.dtype, len(values), rng)
     with np.errstate(all="ignore"):
+        values[places] = values[places] * factor if rng.random() < 0.7 else _wild(values.dtype, len(values), rng)
         _repair(arrays)
     return encode(Contents(subject.contents.header, arrays))
 
