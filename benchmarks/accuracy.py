@@ -41,9 +41,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler  # noqa: E402
 
 from dipolar import (  # noqa: E402
     DipoleSurvivalForest,
-    DipoleSurvivalTreeCV,
     LogRankSurvivalForest,
     LogRankSurvivalTree,
+    SurvivalTreeCV,
     survival_outcome,
 )
 from dipolar.curves import kaplan_meier  # noqa: E402
@@ -88,7 +88,7 @@ def learners() -> dict[str, Callable]:
     return {
         "DipoleSurvivalForest": lambda: DipoleSurvivalForest(random_state=0),
         "LogRankSurvivalForest": lambda: LogRankSurvivalForest(random_state=0),
-        "DipoleSurvivalTreeCV": lambda: DipoleSurvivalTreeCV(random_state=0),
+        "SurvivalTreeCV": lambda: SurvivalTreeCV(random_state=0),
         "LogRankSurvivalTree": lambda: LogRankSurvivalTree(pruning="bootstrap", random_state=0),
         "sksurv RandomSurvivalForest": lambda: RandomSurvivalForest(random_state=0),
         "sksurv ExtraSurvivalTrees": lambda: ExtraSurvivalTrees(random_state=0),
@@ -276,7 +276,8 @@ def critical_difference(n_learners: int, n_sets: int, level: float = 0.05) -> fl
 
 def write_table() -> None:
     """Write the page and the picture, and print who leads."""
-    records = complete(pd.DataFrame(read()))
+    records = pd.DataFrame(read())
+    records = complete(records[records["learner"].isin(learners())])
     n_sets = records["data"].nunique()
     repeats = records.groupby("data")["repeat"].nunique()
     n_repeats = str(repeats.min()) if repeats.min() == repeats.max() else f"{repeats.min()} to {repeats.max()}"

@@ -88,7 +88,7 @@ def compare(n: int, n_trees: int, digits: int | None, target: float | None) -> N
     report(what, f"{slower:.2f}", "<= 3" if wanted else "", slower <= 3 if wanted else None)
 
     new = X[:N_PREDICTED]
-    our_seconds, _ = timed(lambda: ours.predict_survival_function(new, return_array=True))
+    our_seconds, _ = timed(lambda: ours.predict_survival_function(new, ours.event_times_, return_array=True))
     their_seconds, _ = timed(lambda: theirs.predict_survival_function(new, return_array=True))
     report(f"{name}: times faster to predict {N_PREDICTED} curves", f"{their_seconds / our_seconds:.1f}")
     size = len(pickle.dumps(theirs)) / 1e6
@@ -101,7 +101,7 @@ def main() -> None:
     packages = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
     print(f"python {platform.python_version()}, {platform.machine()}; {packages}\n")
     X, y = make_data(200)
-    for forest in (LogRankSurvivalForest(2), DipoleSurvivalForest(2)):  # compiles
+    for forest in (LogRankSurvivalForest(2), DipoleSurvivalForest(n_estimators=2)):  # compiles
         forest.fit(X, y).predict_survival_function(X[:5], return_array=True)
     for case in CASES:
         compare(*case)

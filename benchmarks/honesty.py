@@ -15,11 +15,10 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "
 
 import numpy as np  # noqa: E402
 
-from dipolar import DipoleSurvivalTree  # noqa: E402
+from dipolar import DipoleSurvivalTree, LogRankSurvivalTree  # noqa: E402
 from dipolar.metrics import logrank_test  # noqa: E402
 from dipolar.survival import Survival  # noqa: E402
 from dipolar.tree.confidence import confidence_limits  # noqa: E402
-from dipolar.trees import LogRankSurvivalTree  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results" / "honesty.md"
 

@@ -38,9 +38,9 @@ def make_data(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def read_off_table(forest: LogRankSurvivalForest, X: np.ndarray) -> np.ndarray:
     """Medians by way of all curves."""
-    table = forest.predict_survival_function(X, return_array=True)
+    table = forest.predict_survival_function(X, forest.event_times_, return_array=True)
     reached = table[:, -1] <= 0.5
-    return np.where(reached, forest.unique_times_[np.argmax(table <= 0.5, axis=1)], np.inf)
+    return np.where(reached, forest.event_times_[np.argmax(table <= 0.5, axis=1)], np.inf)
 
 
 def resident() -> float:
@@ -52,13 +52,13 @@ def resident() -> float:
 def measure(kind: str, n_learnt: int, method: str) -> None:
     """Print by how many MB a prediction makes this process grow, and the number of event times."""
     X, y = make_data(n_learnt)
-    forest = FORESTS[kind](20, random_state=0).fit(X, y)
+    forest = FORESTS[kind](n_estimators=20, random_state=0).fit(X, y)
     predict = (lambda X: read_off_table(forest, X)) if method == "table" else getattr(forest, method)
     predict(X[:10])
     many = np.random.default_rng(1).normal(size=(N_PREDICTED, N_FEATURES))
     before = resident()
     predict(many)
-    print(resident() - before, len(forest.unique_times_))
+    print(resident() - before, len(forest.event_times_))
 
 
 def measured(kind: str, n_learnt: int, method: str) -> tuple[float, int]:

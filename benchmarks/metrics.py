@@ -21,8 +21,7 @@ import numpy as np  # noqa: E402
 from lifelines.utils import concordance_index as lifelines_concordance  # noqa: E402
 from sksurv import metrics as sksurv_metrics  # noqa: E402
 
-from dipolar import metrics, survival_outcome  # noqa: E402
-from dipolar.trees import LogRankSurvivalTree  # noqa: E402
+from dipolar import LogRankSurvivalTree, metrics, survival_outcome  # noqa: E402
 
 PACKAGES = ("dipolar", "numpy", "numba", "scikit-learn", "scikit-survival", "lifelines")
 RESULTS = Path(__file__).parent / "results" / "metrics.md"

@@ -28,14 +28,17 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "
 import numpy as np  # noqa: E402
 from scipy import sparse  # noqa: E402
 
-from dipolar.dipoles import DipoleRule, Dipoles  # noqa: E402
-from dipolar.factors import factorise  # noqa: E402
+from dipolar._core.dipoles import orient_rows  # noqa: E402
+from dipolar._core.search import fill_levels  # noqa: E402
 from dipolar.kernels import make_kernel  # noqa: E402
+from dipolar.node_svm.dipoles import find_cutoffs  # noqa: E402
+from dipolar.node_svm.factors import factorise  # noqa: E402
 from dipolar.node_svm.problem import NodeProblem, finish  # noqa: E402
 from dipolar.node_svm.solvers import solve  # noqa: E402
 from dipolar.quantiles import pairwise_distance_quantile  # noqa: E402
+from dipolar.rows import arrange_rows  # noqa: E402
 from dipolar.simulation import Design, NormalCovariates, QuadraticPredictor, simulate  # noqa: E402
-from dipolar.survival import check_outcome  # noqa: E402
+from dipolar.survival import Survival, check_outcome  # noqa: E402
 
 # All times are CPU seconds (time.process_time). With one thread they are the wall-clock times of a quiet machine, and a
 # busy one does not disturb them: it would stretch one long solve of OSQP and leave the median of our short ones alone.
@@ -130,16 +133,32 @@ class Node:
 
 def make_node(kernel: str, design: str | Design, n: int, max_rank: int | None = None) -> Node:
     sample = simulate(design, n, random_state=n)
-    X, weight = sample.X, np.ones(n)
-    function = make_kernel(kernel, X, weight)
+    rows = arrange_rows(sample.X, check_outcome(sample.y), np.ones(n))
+    X, weight = rows.X, rows.weight
+    function = make_kernel(kernel).fit(X, weight)
     start = time.process_time()
     factor = factorise(function, X, max_rank=max_rank)
     factor_seconds = time.process_time() - start
-    dipoles = Dipoles(check_outcome(sample.y), weight, DipoleRule())
-    upward, downward = dipoles.orient(X[:, 0] - np.median(X[:, 0]))
+    bounds = find_bounds(rows.survival, weight)
+    upward, downward = orient(rows.survival, weight, X[:, 0] - np.median(X[:, 0]), bounds)
     margin = pairwise_distance_quantile(X, weight, 0.23, np.random.default_rng(0))
     sigma2 = getattr(function, "sigma2", np.nan)
     return Node(kernel, X, sigma2, factor.features, factor_seconds, upward, downward, margin)
+
+
+def find_bounds(survival: Survival, weight: np.ndarray) -> tuple[float, float]:
+    """Time gaps that bound the dipoles, with the default quantiles; rows are in dipole order."""
+    return find_cutoffs(survival, weight, 0.25, 0.75, "text").bounds("text")
+
+
+def orient(
+    survival: Survival, weight: np.ndarray, scores: np.ndarray, bounds: tuple[float, float]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Pulls upward and downward under some scores; pure and mixed dipoles have the same weight."""
+    level, upward, downward = np.empty(len(scores)), np.zeros(len(scores)), np.zeros(len(scores))
+    fill_levels(scores, level)
+    orient_rows(survival.time, survival.event, weight, level, bounds, 1.0, False, upward, downward)
+    return upward, downward
 
 
 def run_ours(node: Node, eta: float) -> Run:
@@ -347,10 +366,16 @@ def orientation(report: Report, quick: bool) -> None:
     sample = simulate(TEN_COVARIATES, n, random_state=0)
     survival, weight = check_outcome(sample.y), np.ones(n)
     scores = sample.X[:, 0] - np.median(sample.X[:, 0])
-    Dipoles(survival.take(np.arange(100)), weight[:100], DipoleRule()).orient(scores[:100])  # compiles
+    make_node("linear", "planar-4", 100)  # compiles
 
-    cut_seconds, dipoles = timed(lambda: Dipoles(survival, weight, DipoleRule()))
-    orient_seconds = np.median([timed(lambda: dipoles.orient(scores))[0] for _ in range(3)])
+    def find_all() -> tuple[np.ndarray, Survival, tuple[float, float]]:
+        order = np.lexsort((~survival.event, survival.time))
+        ordered = survival.take(order)
+        return order, ordered, find_bounds(ordered, weight)
+
+    cut_seconds, (order, ordered, bounds) = timed(find_all)
+    of_ordered = scores[order]
+    orient_seconds = np.median([timed(lambda: orient(ordered, weight, of_ordered, bounds))[0] for _ in range(3)])
     sort_seconds = np.median([timed(lambda: np.argsort(scores))[0] for _ in range(3)])
     stable_seconds = np.median([timed(lambda: np.argsort(scores, kind="stable"))[0] for _ in range(3)])
     report.table(f"dipoles of n={n:,} rows", "measured", "target", "")

@@ -24,12 +24,13 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "
     os.environ.setdefault(variable, "1")
 
 import numpy as np  # noqa: E402
+from paper import paper_svm, paper_tree  # noqa: E402
+from sklearn.base import clone  # noqa: E402
 from sklearn.exceptions import ConvergenceWarning  # noqa: E402
 
-from dipolar import DipoleSurvivalTree, LogRankSurvivalTree, survival_outcome  # noqa: E402
+from dipolar import LogRankSurvivalTree, survival_outcome  # noqa: E402
+from dipolar.metrics import logrank_test  # noqa: E402
 from dipolar.simulation import simulate  # noqa: E402
-from dipolar.survival import Survival  # noqa: E402
-from dipolar.tree.splitter import split_logrank  # noqa: E402
 
 PACKAGES = ("dipolar", "numpy", "numba", "scikit-learn", "scikit-survival", "osqp")
 
@@ -77,7 +78,7 @@ def versions() -> None:
 def compiling() -> None:
     """Time the first fit of a fresh interpreter without and with the cache of compiled code."""
     code = (
-        "import time, numpy as np; from dipolar.trees import LogRankSurvivalTree; "
+        "import time, numpy as np; from dipolar import LogRankSurvivalTree; "
         "X = np.arange(40.0).reshape(-1, 1); t = time.perf_counter(); LogRankSurvivalTree().fit(X, X[:, 0] + 1); "
         "print(time.perf_counter() - t)"
     )
@@ -103,8 +104,7 @@ def largest_difference(X: np.ndarray, y: np.ndarray, theirs) -> float:
         if not y["event"][rows].any():
             continue
         left = np.isin(rows, paths[:, [theirs.children_left[node]]].indices)
-        survival = Survival(y["time"][rows], y["event"][rows])
-        statistic = split_logrank(survival, np.ones(len(rows)), left)
+        statistic = logrank_test(y[rows], left).statistic
         ours = LogRankSurvivalTree(max_depth=1).fit(X[rows], y[rows]).tree_.logrank[0]
         worst = max(worst, abs(ours - statistic) / max(ours, 1e-9))
     return worst
@@ -204,9 +204,9 @@ def against_osqp() -> None:
 
 def race_osqp(design: str, data, kernel: str, eta: float) -> tuple[float, float]:
     """Grow one tree with both solvers; return the CPU times, ours first."""
-    parameters = {"kernel": kernel, "kappa": np.exp(eta), "margin": 1.0, "max_depth": 3}
-    ours = DipoleSurvivalTree(**parameters).fit(data.X, data.y)
-    theirs = DipoleSurvivalTree(**parameters, solver="osqp", solver_tol=OSQP_GAPS[kernel])
+    svm = paper_svm(kernel, np.exp(eta), margin=1.0)
+    ours = paper_tree(svm, max_depth=3).fit(data.X, data.y)
+    theirs = clone(ours).set_params(svm__solver="osqp", svm__solver_tol=OSQP_GAPS[kernel])
     our_time = best_cpu_time(lambda: ours.fit(data.X, data.y), 5)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -231,12 +231,12 @@ def large_dipole_trees() -> None:
         report(f"{what}: peak memory with the data", f"{gigabytes:.2f} GB", "< 4 GB", gigabytes < 4)
 
 
-def one_dipole_tree(n: int, p: int, **parameters) -> None:
+def one_dipole_tree(n: int, p: int, kernel: str, max_rank: int = 500) -> None:
     """Fit once; print the seconds, the peak memory in GB, the leaves and the nodes that did not converge."""
     import resource
 
     X, y = make_data(n, p)
-    tree = DipoleSurvivalTree(max_depth=4, random_state=0, **parameters)
+    tree = paper_tree(paper_svm(kernel, max_rank=max_rank), max_depth=4, random_state=0)
     tree.fit(X[:500], y[:500])
     seconds = best_time(lambda: tree.fit(X, y), 1)
     gigabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6

@@ -1,7 +1,7 @@
-"""Tuning: how long the paper's search takes, how good the untouched default is, and what pure dipoles should cost.
+"""Tuning: how long the paper's search takes, how good the untouched default is, and what pure dipoles should weigh.
 
 Run `python benchmarks/tuning.py`, or one part of it: `python benchmarks/tuning.py speed`. Figures with a target are
-printed with it, and one that misses it says MISS. `quality` and `prices` write tuning_quality.md and tuning_prices.md
+printed with it, and one that misses it says MISS. `quality` and `weights` write tuning_quality.md and tuning_weights.md
 in benchmarks/results.
 """
 
@@ -22,13 +22,14 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "
 
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
+import paper  # noqa: E402
 from sklearn.impute import SimpleImputer  # noqa: E402
 from sklearn.model_selection import GridSearchCV, StratifiedKFold  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sksurv.linear_model import CoxPHSurvivalAnalysis  # noqa: E402
 
-from dipolar import DipoleSurvivalTree, DipoleSurvivalTreeCV, DipoleSVM, LogRankSurvivalTree  # noqa: E402
+from dipolar import DipoleSurvivalTree, LogRankSurvivalTree, SurvivalTreeCV  # noqa: E402
 from dipolar.datasets import load_dataset  # noqa: E402
 from dipolar.metrics import concordance_index, integrated_brier_score  # noqa: E402
 from dipolar.simulation import simulate  # noqa: E402
@@ -40,7 +41,7 @@ PAPER_ETA = np.arange(-4.0, 4.5, 0.5)
 # Of the 5-fold cross-validation of `quality`.
 REPEATS = int(os.environ.get("REPEATS", "10"))
 SEARCHED_DEPTHS = (1, 2, 3, 4, 5, 6)
-PURE_PRICES = (1.0, 0.3, 0.1, 0.03, 0.0)
+PURE_WEIGHTS = (1.0, 0.3, 0.1, 0.03, 0.0)
 # One fit of ours is too short for the clock.
 OUR_REPEATS = 5
 
@@ -57,10 +58,10 @@ def report(what: str, value: str, target: str = "", ok: bool | None = None) -> N
     print(f"{what:<62} {value:>14}  {target:<14} {verdict}", flush=True)
 
 
-def paper_tree(**changes) -> DipoleSurvivalTree:
+def paper_tree(kernel: str, kappa: float = 1.0, init: str = "quartile", **changes) -> DipoleSurvivalTree:
     """The settings of the paper's simulation tables."""
-    settings = {"init": "quartile", "cutoff_rule": "scripts", "min_samples_split": 21, "pruning": "fixed", "alpha": 2.8}
-    return DipoleSurvivalTree(**(settings | changes))
+    svm = paper.paper_svm(kernel, kappa, init=init, cutoff_rule="scripts")
+    return paper.paper_tree(svm, **{"min_samples_split": 21, "pruning": "fixed", "alpha": 2.8} | changes)
 
 
 def speed() -> None:
@@ -68,8 +69,12 @@ def speed() -> None:
     for design in ("planar-2", "planar-4", "planar-7"):
         data = simulate(design, 250, random_state=0)
         for kernel in ("linear", "quadratic", "rbf"):
-            search = DipoleSurvivalTreeCV(
-                kernel=kernel, eta=PAPER_ETA, max_depth=None, estimator=paper_tree(), random_state=0
+            search = SurvivalTreeCV(
+                paper_tree(kernel),
+                param_grid={"svm__kappa": np.exp(PAPER_ETA)},
+                max_depth=None,
+                one_standard_error=False,
+                random_state=0,
             )
             search.fit(data.X[:60], data.y[:60])
             start = time.process_time()
@@ -94,7 +99,7 @@ def osqp_ratio(kernel: str, data) -> float:
     sample = {} if is_cheap else {"init": "median", "max_depth": 1}
     ours = theirs = 0.0
     for eta in (-4.0, -2.0, 0.0, 2.0, 4.0) if is_cheap else (-4.0, 0.0):
-        tree = paper_tree(kernel=kernel, kappa=np.exp(eta), **sample).fit(X, y)
+        tree = paper_tree(kernel, np.exp(eta), **sample).fit(X, y)
         start = time.process_time()
         for _ in range(OUR_REPEATS):
             tree.fit(X, y)
@@ -102,7 +107,7 @@ def osqp_ratio(kernel: str, data) -> float:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             start = time.process_time()
-            tree.set_params(solver="osqp", solver_tol=1e-4).fit(X, y)
+            tree.set_params(svm__solver="osqp", svm__solver_tol=1e-4).fit(X, y)
             theirs += time.process_time() - start
     return theirs / ours
 
@@ -112,7 +117,7 @@ def make_models(seed: int) -> dict[str, object]:
     from sksurv.tree import SurvivalTree
 
     return {
-        "DipoleSurvivalTreeCV()": DipoleSurvivalTreeCV(random_state=seed),
+        "SurvivalTreeCV()": SurvivalTreeCV(random_state=seed),
         "LogRankSurvivalTree(pruning='bootstrap')": LogRankSurvivalTree(pruning="bootstrap", random_state=seed),
         "sksurv SurvivalTree, tuned depth": GridSearchCV(
             SurvivalTree(random_state=seed), {"max_depth": SEARCHED_DEPTHS}, cv=5
@@ -160,9 +165,9 @@ def quality(repeats: int = REPEATS) -> None:
 def write_quality(records: pd.DataFrame, repeats: int) -> None:
     """Print who wins, and write the table."""
     mean = records.groupby(["data", "model"])[["C", "IBS", "leaves", "seconds"]].mean().round(4)
-    ours = mean.xs("DipoleSurvivalTreeCV()", level="model")
+    ours = mean.xs("SurvivalTreeCV()", level="model")
     lines = [
-        "# Quality of the untouched `DipoleSurvivalTreeCV()`",
+        "# Quality of the untouched `SurvivalTreeCV()`",
         "",
         f"`python benchmarks/tuning.py quality`: {repeats} times 5-fold cross-validation. {versions()}.",
         "",
@@ -172,7 +177,7 @@ def write_quality(records: pd.DataFrame, repeats: int) -> None:
     for (name, model), row in mean.iterrows():
         lines.append(f"| {name} | {model} | {row.C:.3f} | {row.IBS:.4f} | {row.leaves:.1f} | {row.seconds:.2f} |")
     lines.append("")
-    for model in sorted(set(records["model"]) - {"DipoleSurvivalTreeCV()"}):
+    for model in sorted(set(records["model"]) - {"SurvivalTreeCV()"}):
         rival = mean.xs(model, level="model")
         wins = {"C": (ours.C >= rival.C).sum(), "IBS": (ours.IBS <= rival.IBS).sum()}
         for score, count in wins.items():
@@ -182,16 +187,16 @@ def write_quality(records: pd.DataFrame, repeats: int) -> None:
     (RESULTS / "tuning_quality.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def prices(repeats: int = 2) -> None:
-    """How well the first surface of a tree orders the rows, by the price of the pure dipoles; beside Cox's model."""
+def weights(repeats: int = 2) -> None:
+    """How well the first surface of a tree orders the rows, by the weight of the pure dipoles; beside Cox's model."""
     lines = [
-        "# What pure dipoles should cost",
+        "# What pure dipoles should weigh",
         "",
-        "`python benchmarks/tuning.py prices`: Harrell's C of the score of one linear `DipoleSVM` (kappa = exp(-4)),",
-        f"{repeats} times 5-fold cross-validation, by `pure_weight`; mixed dipoles have the price 1. {versions()}.",
+        "`python benchmarks/tuning.py weights`: Harrell's C of the score of one linear `DipoleSVM` (kappa = exp(-4)),",
+        f"{repeats} times 5-fold cross-validation, by `pure_weight`; a mixed dipole has the weight 1. {versions()}.",
         "",
-        "| data | " + " | ".join(f"{price:g}" for price in PURE_PRICES) + " | Cox (ridge 0.001) |",
-        "| --- |" + " --- |" * (len(PURE_PRICES) + 1),
+        "| data | " + " | ".join(f"{weight:g}" for weight in PURE_WEIGHTS) + " | Cox (ridge 0.001) |",
+        "| --- |" + " --- |" * (len(PURE_WEIGHTS) + 1),
     ]
     for name in DATA:
         data = load_dataset(name)
@@ -204,16 +209,16 @@ def prices(repeats: int = 2) -> None:
         ]
         lines.append(f"| {name} | " + " | ".join(f"{score:.3f}" for score in np.mean(scores, axis=0)) + " |")
         print(lines[-1], flush=True)
-    (RESULTS / "tuning_prices.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (RESULTS / "tuning_weights.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def score_directions(X_train, y_train, X_test, y_test) -> list[float]:
-    """Concordance on the test rows of one surface for each price, and of Cox's model."""
+    """Concordance on the test rows of one surface for each weight, and of Cox's model."""
     prepare = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
     Z_train, Z_test = prepare.fit_transform(X_train), prepare.transform(X_test)
     scores = []
-    for price in PURE_PRICES:
-        svm = DipoleSVM(kernel="linear", kappa=np.exp(-4.0), pure_weight=price).fit(Z_train, y_train)
+    for weight in PURE_WEIGHTS:
+        svm = paper.paper_svm("linear", np.exp(-4.0), pure_weight=weight).fit(Z_train, y_train)
         # A surface has no worse side: the training rows say which one it is.
         sign = 1.0 if concordance_index(y_train, svm.decision_function(Z_train)) >= 0.5 else -1.0
         scores.append(concordance_index(y_test, sign * svm.decision_function(Z_test)))
@@ -221,7 +226,7 @@ def score_directions(X_train, y_train, X_test, y_test) -> list[float]:
     return [*scores, concordance_index(y_test, cox.predict(Z_test))]
 
 
-PARTS: dict[str, Callable[[], None]] = {"speed": speed, "quality": quality, "prices": prices}
+PARTS: dict[str, Callable[[], None]] = {"speed": speed, "quality": quality, "weights": weights}
 
 
 def main() -> None:

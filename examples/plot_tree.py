@@ -8,10 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-from dipolar import DipoleSurvivalTree, DipoleSurvivalTreeCV, LogRankSurvivalTree
+from dipolar import DipoleSurvivalTree, DipoleSVM, LogRankSurvivalTree, SurvivalTreeCV
 from dipolar.datasets import load_whas500
 from dipolar.metrics import calibration_curve
 from dipolar.plotting import (
@@ -42,7 +43,7 @@ def main() -> None:
     save(plot_calibration(held_out_calibration(X, y)), "calibration")
 
     pair = X[["heart rate", "BMI"]]
-    curved = DipoleSurvivalTree(kernel="quadratic", standardize=True, max_depth=2).fit(pair, y)
+    curved = DipoleSurvivalTree(DipoleSVM("quadratic"), max_depth=2).fit(pair, y)
     save(plot_tree(curved, X=pair, time_label="days"), "tree_pictures")
     large = LogRankSurvivalTree(max_leaf_nodes=40, min_samples_leaf=5).fit(X, y)
     save(plot_tree(large, time_label="days"), "tree_large", dpi=80)
@@ -52,11 +53,7 @@ def main() -> None:
 def fit_tree(X: pd.DataFrame, y) -> DipoleSurvivalTree:
     """An oblique tree, cut where the log-rank statistic along the score is largest, and pruned by the bootstrap."""
     tree = DipoleSurvivalTree(
-        kernel="linear",
-        kappa=0.01,
-        standardize=True,
-        init="quartile",
-        threshold="logrank",
+        DipoleSVM(cut="logrank"),
         min_samples_split=40,
         min_samples_leaf=20,
         pruning="bootstrap",
@@ -73,11 +70,10 @@ def held_out_calibration(X: pd.DataFrame, y) -> pd.DataFrame:
     return calibration_curve(y_test, tree.predict_survival_function(X_test), 730, groups=tree.apply(X_test))
 
 
-def tune(X: pd.DataFrame, y) -> DipoleSurvivalTreeCV:
-    search = DipoleSurvivalTreeCV(
-        kernel=("linear", "quadratic", "rbf"),
-        eta=range(-8, 5, 2),
-        max_depth=(3,),
+def tune(X: pd.DataFrame, y) -> SurvivalTreeCV:
+    search = SurvivalTreeCV(
+        param_grid={"svm__kernel": ["linear", "quadratic", "rbf"], "svm__kappa": np.exp(np.arange(-2.0, 11.0, 2.0))},
+        max_depth=[3],
         scoring=("concordance", "neg_ibs"),
         random_state=0,
     )

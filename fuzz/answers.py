@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from dipolar.node_svm.reorientation import SplitStatus
 
+from dipolar.node_svm.search import SplitStatus
 from dipolar.tree.export import export_dot, export_text, to_dict
 from fuzz.faults import CLEAR_ERRORS, FaultError, require
 
@@ -77,11 +77,15 @@ def check_answers(model: Any, X: np.ndarray) -> None:
     times = model.unique_times_
     risk = model.predict(X)
     require(np.isfinite(risk).all() and (risk >= 0).all(), "risk is not a finite number of events")
-    survival = _check_curves(model.predict_survival_function(X), model.predict_survival_function(X, True), times)
+    survival = _check_curves(
+        model.predict_survival_function(X), model.predict_survival_function(X, return_array=True), times
+    )
     require((survival <= 1).all() and (survival >= 0).all(), "survival outside [0, 1]")
     require((np.diff(survival, axis=1) <= 0).all(), "survival rises")
     hazard = _check_curves(
-        model.predict_cumulative_hazard_function(X), model.predict_cumulative_hazard_function(X, True), times
+        model.predict_cumulative_hazard_function(X),
+        model.predict_cumulative_hazard_function(X, return_array=True),
+        times,
     )
     require((hazard >= 0).all(), "hazard below 0")
     require((np.diff(hazard, axis=1) >= 0).all(), "cumulative hazard falls")

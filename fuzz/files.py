@@ -21,15 +21,12 @@ from dipolar import (
     LogRankSurvivalTree,
     SurvivalTreeCV,
 )
-from dipolar.tree import persistence
+from dipolar.model_file import ModelFileError
 from fuzz.answers import answering, check_answers, check_forest, check_tree
 from fuzz.draw import Draw
 from fuzz.faults import FaultError
 
 __all__ = ["TARGETS", "WORDS"]
-
-# What `load` raises for any file that is not a sound model.
-REFUSED: type[ValueError] = getattr(persistence, "ModelFileError", ValueError)
 
 WORDS = frozenset({"saved", "file", "holds"})
 
@@ -81,13 +78,14 @@ def check_damaged(draw: Draw) -> None:
         path.write_bytes(damage(draw, content))
         try:
             loaded = type(model).load(path)
-        except REFUSED:
+        except ModelFileError:
             raise
         except ValueError as error:
             raise FaultError(f"load raised {type(error).__name__}: {error}") from error
     X = draw.rng.normal(size=(20, loaded.n_features_in_))
     with answering("a model that was loaded"), np.errstate(over="ignore"):
         check_answers(loaded, X)
+        loaded = getattr(loaded, "best_estimator_", loaded)
         (check_tree if hasattr(loaded, "decision_path") else check_forest)(loaded, X)
 
 

@@ -139,7 +139,9 @@ ESTIMATORS: Mapping[str, tuple[type, Table, Mapping[str, Any]]] = {
 KINDS = tuple(ESTIMATORS)
 
 # The names of all parameters.
-PARAMETERS = frozenset().union(*(estimator().get_params() for estimator, _, _ in ESTIMATORS.values()))
+PARAMETERS = frozenset({"sigma2", "gamma", "degree", "coef0"}).union(
+    *(estimator().get_params() for estimator, _, _ in ESTIMATORS.values())
+)
 
 
 def draw_estimator(draw: Draw, kind: str) -> Any:

@@ -4,12 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dipolar._core.logrank import FAMILIES, two_sample_logrank
+from dipolar._core.logrank import two_sample_logrank
 from dipolar.rows import TrainingRows
 from dipolar.survival import Survival
 from dipolar.tree.axis_finder import AxisSplitter
 from dipolar.tree.growing import grow_on, grow_tree
 from dipolar.tree.limits import GrowthLimits
+from dipolar.weightings import make_family
 
 
 class Cut(NamedTuple):
@@ -33,7 +34,7 @@ def in_time_order(X, survival, weight=None):
 
 
 def axis_splitter(n_features, criterion="logrank", exponents=(1.0, 0.0), max_features=None):
-    return AxisSplitter(FAMILIES[criterion], exponents, max_features or n_features)
+    return AxisSplitter(make_family("criterion", criterion, exponents), max_features or n_features)
 
 
 def grow(X, survival, weight=None, splitter=None, seed=0, **limits):

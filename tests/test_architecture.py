@@ -27,7 +27,7 @@ LAYERS = (
         "files",
         "progress",
     ),
-    ("validation", "rows"),
+    ("validation", "rows", "weightings"),
     ("kernels",),
     ("curves", "node_svm"),
     ("metrics", "model_file"),

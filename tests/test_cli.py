@@ -1,5 +1,6 @@
 """The commands: what they print, write and refuse."""
 
+import io
 import json
 import os
 import signal
@@ -13,12 +14,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
+from rich.progress import Progress
 from typer.testing import CliRunner
 
-from dipolar import LogRankSurvivalTree, __version__
+from dipolar import DipoleSurvivalTree, DipoleSVM, LogRankSurvivalTree, SurvivalTreeCV, __version__
 from dipolar.cli import model as model_module
 from dipolar.cli.app import app
-from dipolar.datasets import load_remission
+from dipolar.cli.terminal import Terminal
+from dipolar.datasets import load_cost, load_remission
 from dipolar.metrics import concordance_index
 from tests.models import paper_tree
 
@@ -63,7 +67,7 @@ def write_patients(path, n=60, seed=0):
 
 
 def test_fit_prints_the_leaves():
-    result = dipolar("fit", "remission", *QUICK, "--max-depth", 1)
+    result = dipolar("fit", "remission", *QUICK, "--max-depth", 1, "--min-leaf", 10)
     assert result.exit_code == 0 and result.stderr == ""
     assert "42 rows, 30 events (71 %)" in result.stdout
     assert "logWBC <= 3.23" in result.stdout and "logWBC > 3.23" in result.stdout
@@ -83,15 +87,82 @@ def test_fit_as_json_agrees_with_python():
     assert document["harrell_c_on_training_rows"] == tree.score(X, y)
 
 
-@pytest.mark.parametrize(
-    ("kind", "kernel", "kappa"), [("linear", "linear", 0.01), ("quadratic", "quadratic", 0.5), ("gaussian", "rbf", 0.1)]
-)
-def test_options_reach_the_dipole_trees(kind, kernel, kappa):
-    given = [] if kappa != 0.5 else ["--kappa", kappa, "--no-standardize"]
-    result = dipolar("fit", "remission", "--tree", kind, "--pruning", "none", "--max-depth", 1, "--json", *given)
-    parameters = json.loads(result.stdout)["parameters"]
-    chosen = parameters["kernel"], parameters["kappa"], parameters["standardize"], parameters["pruning"]
-    assert chosen == (kernel, kappa, not given, None)
+@pytest.mark.parametrize("kind", ["univariate", "linear", "quadratic", "gaussian"])
+def test_without_options_a_tree_is_the_library_s_own(kind):
+    document = json.loads(dipolar("fit", "remission", "--tree", kind, "--json").stdout)
+    own = LogRankSurvivalTree() if kind == "univariate" else DipoleSurvivalTree(DipoleSVM(kind))
+    expected = own.get_params() | {"random_state": 0, "n_jobs": 1}
+    expected.pop("svm", None)
+    assert document["parameters"] == json.loads(json.dumps(expected))
+    tree = own.fit(*load_remission(return_X_y=True))
+    assert [leaf["risk"] for leaf in document["leaves"]] == sorted(tree.leaf_risk_)
+
+
+def test_the_tree_that_is_fitted_without_a_word_is_the_recommended_one():
+    document = json.loads(dipolar("fit", "cost", "--json").stdout)
+    tree = DipoleSurvivalTree().fit(*load_cost(return_X_y=True))
+    assert document["tree"] == "linear" and document["n_leaves"] == tree.n_leaves_
+    assert [leaf["risk"] for leaf in document["leaves"]] == sorted(tree.leaf_risk_)
+
+
+OPTIONS = {
+    "--kappa": ("svm__kappa", 7.0),
+    "--no-standardize": ("svm__standardize", False),
+    "--max-depth": ("max_depth", 1),
+    "--min-split": ("min_samples_split", 25),
+    "--min-leaf": ("min_samples_leaf", 12),
+    "--pruning": ("pruning", "bootstrap"),
+    "--alpha": ("alpha", 2.0),
+    "--bootstraps": ("n_bootstraps", 3),
+    "--seed": ("random_state", 5),
+    "--jobs": ("n_jobs", 2),
+}
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_an_option_sets_one_parameter_and_leaves_the_others(option):
+    name, value = OPTIONS[option]
+    words = [option] if value is False else [option, value]
+    needed = ["--pruning", "bootstrap"] if option in ("--alpha", "--bootstraps") else []
+    usual = DipoleSurvivalTree(DipoleSVM()).get_params() | {"random_state": 0, "n_jobs": 1}
+    usual |= {"pruning": "bootstrap"} if needed else {}
+    parameters = json.loads(dipolar("fit", "remission", *needed, *words, "--json").stdout)["parameters"]
+    assert parameters[name] == value != usual[name]
+    del usual["svm"]
+    assert parameters == usual | {name: value}
+
+
+def test_help_tells_the_library_s_own_defaults():
+    told = " ".join(dipolar("fit", "--help").stdout.replace("│", " ").split())
+    tree, cuts = DipoleSurvivalTree(DipoleSVM()), LogRankSurvivalTree()
+    assert f"Default: {tree.svm.kappa:g}." in told
+    assert f"Rows that a leaf needs. Default: {tree.min_samples_leaf}, univariate {cuts.min_samples_leaf}." in told
+    assert f"Most splits on the way to a leaf. Default: {tree.max_depth}, univariate none." in told
+
+
+def test_tuned_trees_are_those_of_python(tmp_path):
+    path = tmp_path / "m.dipolar"
+    args = ("fit", "remission", "--tree", "univariate", "--tune", "--seed", 2, "-o", path)
+    result = dipolar(*args)
+    tuned = SurvivalTreeCV(LogRankSurvivalTree(), random_state=2).fit(*load_remission(return_X_y=True))
+    chosen = f"--min-leaf {tuned.best_params_['min_samples_leaf']} --max-depth {tuned.best_params_['max_depth']}"
+    assert f"Cross-validation chose {chosen} among {len(tuned.cv_results_)} candidates." in " ".join(
+        result.stdout.split()
+    )
+    document = json.loads(dipolar(*args, "--force", "--json").stdout)
+    assert document["tuned"] == tuned.best_params_
+    assert LogRankSurvivalTree.load(path).tree_ == tuned.best_estimator_.tree_
+
+
+def test_a_bar_follows_what_a_fit_tells(monkeypatch):
+    bars = []
+    terminal = Terminal()
+    terminal.err = Console(file=io.StringIO(), force_terminal=True, width=80)
+    monkeypatch.setattr(Progress, "update", lambda self, task, **now: bars.append(now))
+    with terminal.progress_of_fit("growing the tree"):
+        LogRankSurvivalTree(pruning="bootstrap", n_bootstraps=2).fit(*load_remission(return_X_y=True))
+    assert bars[-1] == {"completed": 2, "total": 2, "description": "pruning: 2 of 2 bootstrap trees"}
+    assert any(bar["total"] is None and bar["description"].startswith("growing: ") for bar in bars)
 
 
 def test_splits_by_surfaces_are_listed_under_letters():
@@ -109,9 +180,46 @@ def test_a_surface_between_two_values_is_told_in_words(tmp_path):
     assert [leaf["rule"] for leaf in document["leaves"]] == ["ill=3", "ill=5"] and document["splits"] == []
 
 
-def test_a_tree_without_splits_is_everybody():
-    result = dipolar("fit", "remission", *QUICK, "--alpha", 1000, "--json")
-    assert [leaf["rule"] for leaf in json.loads(result.stdout)["leaves"]] == ["everybody"]
+@pytest.mark.parametrize(
+    ("options", "advice"),
+    [
+        (("--tree", "univariate", "--pruning", "fixed", "--alpha", 1000), "Try a lower --alpha"),
+        (("--max-depth", 0), "That is what --max-depth 0 asks for."),
+        (("--min-split", 50), "A node needs 50 rows to be split (--min-split, --min-leaf), and there are 42."),
+        (("--min-leaf", 21), "No split that leaves 21 rows on both sides was found. Try a smaller --min-leaf"),
+        (("--tree", "univariate", "--tune", "--drop", "logWBC", "--drop", "TR", "--only", "noise"), "leave out --tune"),
+    ],
+)
+def test_a_tree_of_one_leaf_says_so_and_what_to_try(tmp_path, options, advice):
+    X, y = load_remission(return_X_y=True)
+    frame = X.assign(time=y["time"], event=y["event"].astype(int), noise=np.arange(42) % 5)
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    drops = () if "noise" in options else ("--drop", "noise")
+    result = dipolar("fit", tmp_path / "data.csv", *options, *drops)
+    told = " ".join(result.stdout.split())
+    assert result.exit_code == 0 and "everybody" in told
+    assert "One leaf: this tree tells no two people apart." in told and advice in told
+    document = json.loads(dipolar("fit", tmp_path / "data.csv", *options, *drops, "--json").stdout)
+    assert [leaf["rule"] for leaf in document["leaves"]] == ["everybody"] and advice in document["advice"]
+
+
+def test_of_many_leaves_the_first_and_the_last_are_shown():
+    document = json.loads(dipolar("fit", "cost", "--tree", "univariate", "--json").stdout)
+    told = dipolar("fit", "cost", "--tree", "univariate").stdout
+    n = document["n_leaves"]
+    assert n == len(document["leaves"]) > 20 and f"{n - 20} more (--json has them)" in told
+    shown = [line for line in told.splitlines() if line.startswith("│") and line.split("│")[1].strip().isdigit()]
+    nodes = [leaf["node"] for leaf in document["leaves"]]
+    assert [int(line.split("│")[1]) for line in shown] == nodes[:10] + nodes[-10:]
+    assert "Try --max-depth 3, --pruning bootstrap or --tune." in told
+
+
+def test_splits_that_may_be_chance_are_counted():
+    document = json.loads(dipolar("fit", "whas500", "--json").stdout)
+    n_weak = sum(split["logrank"] < 4 for split in document["splits"])
+    assert 0 < n_weak < len(document["splits"]) == 7
+    assert document["advice"].startswith(f"{n_weak} of 7 splits ")
+    assert json.loads(dipolar("fit", "whas500", "--pruning", "fixed", "--json").stdout)["advice"] is None
 
 
 def test_fit_writes_model_and_report(tmp_path):
@@ -195,7 +303,7 @@ def test_predictions_are_written_as_the_suffix_says(model, tmp_path, suffix):
 
 
 def test_evaluate_scores_the_trees_on_the_same_folds():
-    args = ("evaluate", "remission", "--folds", 3, "--repeats", 2, "--bootstraps", 2, "--json", "--seed", 1)
+    args = ("evaluate", "remission", "--folds", 3, "--repeats", 2, "--json", "--seed", 1)
     document = json.loads(dipolar(*args).stdout)
     assert [tree["tree"] for tree in document["trees"]] == ["univariate", "linear", "quadratic", "gaussian"]
     for tree in document["trees"]:
@@ -212,7 +320,7 @@ def test_evaluate_agrees_with_a_loop_by_hand_and_not_with_its_workers():
     X, y = load_remission(return_X_y=True)
     scores = []
     for train, test in StratifiedKFold(3, shuffle=True, random_state=np.random.RandomState(5)).split(X, y["event"]):
-        tree = LogRankSurvivalTree(pruning="fixed", min_samples_split=20, min_samples_leaf=10)
+        tree = LogRankSurvivalTree(pruning="fixed")
         tree.fit(X.iloc[train], y[train])
         scores.append(concordance_index(y[test], tree.predict(X.iloc[test])))
     (row,) = document["trees"]
@@ -283,10 +391,14 @@ def test_every_help_screen_names_its_options():
         (("fit", "remission", "--kappa", "-1"), "kappa"),
         (("fit", "remission", "--alpha", "-1"), "alpha"),
         (("fit", "remission", "--min-leaf", "0"), "min_samples"),
-        (("fit", "remission", "--max-depth", "0"), "max_depth"),
+        (("fit", "remission", "--max-depth", "-1"), "max_depth"),
         (("fit", "remission", "--tree", "univariate", "--kappa", "1"), "--kappa"),
         (("fit", "remission", "--tree", "univariate", "--no-standardize"), "--standardize"),
+        (("fit", "remission", "--alpha", "2"), "--alpha"),
         (("fit", "remission", "--pruning", "none", "--alpha", "2"), "--alpha"),
+        (("fit", "remission", "--bootstraps", "2"), "--bootstraps"),
+        (("fit", "remission", "--tune", "--kappa", "2"), "--tune chooses --kappa"),
+        (("evaluate", "remission", "--tune", "--max-depth", "2"), "--tune chooses --max-depth"),
         (("fit", "remission", "--pruning", "fixed", "--bootstraps", "2"), "--bootstraps"),
         (("fit", "remission", "--time", "tme"), "--time"),
         (("fit", "remission", "--drop", "x"), "--drop"),
@@ -511,7 +623,7 @@ def test_an_interrupt_ends_the_workers_too():
 
     They are left to start up: what Python prints when it is interrupted before it runs our code is not ours to say.
     """
-    command = [sys.executable, "-m", "dipolar", "evaluate", "leuksurv", "--jobs", "2"]
+    command = [sys.executable, "-m", "dipolar", "evaluate", "leuksurv", "--repeats", "100", "--jobs", "2"]
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, start_new_session=True, **streams) as running:
         while running.poll() is None and len(living(running.pid, seconds=3.0)) < 2:

@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dipolar import DipoleSurvivalTree, survival_outcome
 from dipolar.datasets import load_mgus, load_remission, load_whas500
+from dipolar.kernels import PrecomputedKernel
 from dipolar.simulation import simulate
 from dipolar.survival import check_outcome
 from tests.growing import split_logrank
@@ -233,6 +234,7 @@ def test_what_did_not_converge_is_told_and_not_split(monkeypatch, whas500):
     ("parameters", "message"),
     [
         ({"kernel": "precomputed"}, "kernel='precomputed' is not for trees.*function"),
+        ({"kernel": PrecomputedKernel()}, "kernel='precomputed' is not for trees.*function"),
         ({"kernel": "cubic"}, "kernel must be one of .* got 'cubic'"),
         ({"kappa": 0}, r"kappa must be a number >= 1e-20 and <= 1e\+20, got 0"),
         ({"dipole_scope": "leaf"}, "dipole_scope must be one of .'node', 'root'., got 'leaf'"),

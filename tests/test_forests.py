@@ -327,8 +327,10 @@ def test_summaries_try_cuts_and_planes():
         ({"warm_start": 2}, "warm_start must be True or False, got 2"),
         ({"time_grid": 0}, "time_grid must be an integer >= 1, got 0"),
         ({"time_grid": "all"}, "time_grid must be None, an integer or an array of times, got 'all'"),
-        ({"time_grid": [1.0, -2.0]}, "time_grid must hold finite times"),
-        ({"time_grid": []}, "time_grid must hold finite times"),
+        ({"time_grid": [1.0, -2.0]}, r"time_grid must hold times from 0 to 1e\+100"),
+        ({"time_grid": [1.0, 1e101]}, r"time_grid must hold times from 0 to 1e\+100"),
+        ({"time_grid": [1.0, np.nan]}, r"time_grid must hold times from 0 to 1e\+100"),
+        ({"time_grid": []}, r"time_grid must hold times from 0 to 1e\+100"),
     ],
 )
 @pytest.mark.parametrize("forest", BOTH, ids=ids)

@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dipolar import survival_outcome
 from dipolar.datasets import load_mgus, load_remission
+from dipolar.kernels import PrecomputedKernel
 from dipolar.simulation import simulate
 from tests.models import kernel_of, paper_svm
 from tests.reference.dipoles import orient
@@ -177,14 +178,15 @@ def test_a_function_is_as_good_as_a_name(planar):
     close(called.decision_function(X), named.decision_function(X))
 
 
-def test_a_precomputed_matrix_is_as_good_as_a_name(planar):
+@pytest.mark.parametrize("kernel", ["precomputed", PrecomputedKernel()])
+def test_a_precomputed_matrix_is_as_good_as_a_name(planar, kernel):
     """With the margin given and no starting covariates needed, it is the same fit."""
     X, y = planar
     new = simulate("planar-2", 50, random_state=1).X
     gamma = 1.0 / X.var(axis=0).sum()
     settings = {"margin": 0.5, "init": "positive"}
     named = paper_svm("laplacian", gamma=gamma, **settings).fit(X, y)
-    looked_up = paper_svm("precomputed", **settings).fit(laplacian_kernel(X, gamma=gamma), y)
+    looked_up = paper_svm(kernel, **settings).fit(laplacian_kernel(X, gamma=gamma), y)
     block = laplacian_kernel(new, X, gamma)
     close(looked_up.decision_function(block), named.decision_function(new), tol=1e-5)
     close(
@@ -358,6 +360,7 @@ def test_the_limit_on_reorientations(planar):
         ({"max_rank": 0}, r"max_rank must be an integer >= 1, got 0\. None sets no limit"),
         ({"kernel": "precomputed"}, r"X must be the square kernel matrix of the training rows, got \(150, 2\)"),
         ({"kernel": "precomputed", "standardize": True}, r"standardize=True needs covariates"),
+        ({"kernel": PrecomputedKernel(), "standardize": True}, r"standardize=True needs covariates"),
         ({"kernel": "polynomial", "degree": 1.5}, r"degree must be .*got 1\.5"),
         ({"sigma2": -1.0}, r"sigma2 must be .*got -1\.0"),
     ],

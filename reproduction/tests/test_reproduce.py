@@ -126,6 +126,20 @@ def test_a_second_run_is_refused_while_the_first_lasts_and_does_it_no_harm(unint
     assert without_seconds(results) == without_seconds(uninterrupted / "sim-p2.sqlite")
 
 
+@pytest.mark.parametrize(("number", "jobs"), [(signal.SIGINT, 1), (signal.SIGTERM, 1), (signal.SIGTERM, 2)])
+def test_a_run_that_is_told_to_stop_ends_in_one_line_and_is_continued(uninterrupted, tmp_path, number, jobs):
+    results = tmp_path / "sim-p2.sqlite"
+    process = start(*QUICK, *RUNS, "-o", tmp_path, "--jobs", jobs)
+    while not results.exists() or results.stat().st_size < 24_000:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.005)
+    os.kill(process.pid, number)
+    assert process.communicate(timeout=60)[1] == "error: interrupted.\n" and process.returncode == 128 + number
+    assert 0 < len(read(results).units) < N_UNITS
+    reproduce(*QUICK, *RUNS, "-o", tmp_path, "--resume")
+    assert without_seconds(results) == without_seconds(uninterrupted / "sim-p2.sqlite")
+
+
 def test_a_finished_study_is_not_run_again(uninterrupted, monkeypatch):
     before = read(uninterrupted / "sim-p2.sqlite")
     monkeypatch.setattr(SimulationStudy, "run", lambda *args: pytest.fail("a unit was run"))

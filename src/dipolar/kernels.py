@@ -24,6 +24,7 @@ __all__ = [
     "Kernel",
     "Monomial",
     "PrecomputedKernel",
+    "is_precomputed",
     "make_kernel",
     "mean_squared_deviation",
     "register_kernel",
@@ -267,7 +268,7 @@ class GaussianKernel(Kernel):
         return self if self.sigma2 is not None else GaussianKernel(mean_squared_deviation(X, weight) or 1.0)
 
     def narrowed(self, share: float) -> GaussianKernel:
-        return replace(self, sigma2=self.sigma2 * share)
+        return self if self.sigma2 is None else replace(self, sigma2=self.sigma2 * share)
 
     def block(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         # Distances from a common centre lose less to cancellation than distances from the origin.
@@ -276,7 +277,7 @@ class GaussianKernel(Kernel):
         squares = np.einsum("ij,ij->i", A, A)[:, None] + np.einsum("ij,ij->i", B, B)[None, :]
         squares -= 2.0 * (A @ B.T)
         np.maximum(squares, 0.0, out=squares)
-        squares *= -0.5 / self.sigma2
+        squares *= -0.5 / _learnt(self, self.sigma2)
         return np.exp(squares, out=squares)
 
     def diagonal(self, A: np.ndarray) -> np.ndarray:
@@ -305,12 +306,12 @@ class LaplacianKernel(Kernel):
         return self if self.gamma is not None else LaplacianKernel(_slope(X, weight))
 
     def narrowed(self, share: float) -> LaplacianKernel:
-        return replace(self, gamma=self.gamma / share)
+        return self if self.gamma is None else replace(self, gamma=self.gamma / share)
 
     def block(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         from scipy.spatial.distance import cdist
 
-        return np.exp(-self.gamma * cdist(A, B, "cityblock"))
+        return np.exp(-_learnt(self, self.gamma) * cdist(A, B, "cityblock"))
 
     def diagonal(self, A: np.ndarray) -> np.ndarray:
         return np.ones(len(A))
@@ -344,13 +345,13 @@ class SigmoidKernel(Kernel):
         return self if self.gamma is not None else replace(self, gamma=_slope(X, weight))
 
     def narrowed(self, share: float) -> SigmoidKernel:
-        return replace(self, gamma=self.gamma / share)
+        return self if self.gamma is None else replace(self, gamma=self.gamma / share)
 
     def block(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        return np.tanh(self.gamma * (A @ B.T) + self.coef0)
+        return np.tanh(_learnt(self, self.gamma) * (A @ B.T) + self.coef0)
 
     def diagonal(self, A: np.ndarray) -> np.ndarray:
-        return np.tanh(self.gamma * np.einsum("ij,ij->i", A, A) + self.coef0)
+        return np.tanh(_learnt(self, self.gamma) * np.einsum("ij,ij->i", A, A) + self.coef0)
 
     @property
     def word(self) -> str:
@@ -423,6 +424,11 @@ def make_kernel(kernel: Any) -> Kernel:
     return NAMED[name]
 
 
+def is_precomputed(kernel: Any) -> bool:
+    """Whether a user's kernel, a name or an object, means that X holds the kernel values."""
+    return isinstance(kernel, PrecomputedKernel) or (isinstance(kernel, str) and kernel == "precomputed")
+
+
 def mean_squared_deviation(X: np.ndarray, weight: np.ndarray) -> float:
     """Mean squared distance of the rows from their mean: the paper's sigma^2."""
     centred = X - np.average(X, axis=0, weights=weight)
@@ -435,6 +441,13 @@ def require_square(X: np.ndarray) -> None:
         raise ValueError(
             f"With kernel='precomputed', X must be the square kernel matrix of the training rows, got {X.shape}."
         )
+
+
+def _learnt(kernel: Kernel, parameter: float | None) -> float:
+    """Return a parameter that has been fixed."""
+    if parameter is None:
+        raise ValueError(f"{kernel!r} has a parameter that is None. Give it a number, or call kernel.fit(X, weight).")
+    return parameter
 
 
 def _slope(X: np.ndarray, weight: np.ndarray) -> float:

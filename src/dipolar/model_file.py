@@ -152,7 +152,8 @@ def plain_parameters(estimator: Any) -> dict[str, Any]:
         except TypeError as error:
             raise ValueError(
                 f"{name}={value!r} cannot be saved: only finite numbers, strings, None, lists and dicts of them, "
-                "registered kernels and estimators of dipolar can be written without pickle. Use pickle or joblib for this model."
+                "registered kernels and estimators of dipolar can be written without pickle. Use pickle or joblib for "
+                "this model."
             ) from error
     return parameters
 

@@ -20,7 +20,7 @@ from dipolar.metrics.scorers import SCORER_NAMES, SurvivalScorer, get_scorer
 from dipolar.node_svm.svm import DipoleSVM
 from dipolar.parallel import run_tasks
 from dipolar.parameters import check_choice, check_flag, check_number, draw_seed
-from dipolar.progress import Reporter
+from dipolar.progress import Reporter, telling
 from dipolar.resampling import deal_out
 from dipolar.rows import TrainingRows, arrange_rows
 from dipolar.survival import Survival, survival_outcome
@@ -233,6 +233,9 @@ class SurvivalTreeCV(SurvivalModel):
     def _curves(self, X: Any, times: np.ndarray | None, *, hazard: bool) -> np.ndarray:
         return self._tree()._curves(X, times, hazard=hazard)
 
+    def _times_of_tables(self) -> np.ndarray:
+        return self.unique_times_
+
     def _shown_tree(self) -> BaseSurvivalTree:
         return self._tree()
 
@@ -295,8 +298,14 @@ class SurvivalTreeCV(SurvivalModel):
                     f"{rows.weight.sum():g}. Ask for fewer folds."
                 )
             return [_Fold(rows.weight - test, test) for test in held_out]
-        splits = check_cv(self.cv).split(X, survival.event)
-        return [_Fold(rows.weigh(weight, train), rows.weigh(weight, test)) for train, test in splits]
+        try:
+            splits = [(train, test) for train, test in check_cv(self.cv).split(X, survival.event)]
+            return [_Fold(rows.weigh(weight, train), rows.weigh(weight, test)) for train, test in splits]
+        except (IndexError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"cv must be a number of folds, a splitter of scikit-learn, or pairs of row numbers (train, test), got "
+                f"{self.cv!r:.200}: {error}"
+            ) from error
 
     def _scorers(self) -> dict[str, Any]:
         if callable(self.scoring):
@@ -389,7 +398,7 @@ def _score_path(tree, depths, X, y, copies, fold, scorers) -> list[_Score]:
     # Scorers that are not told of weights meet rows as often as they were given, `copies` for a weight of one.
     repeated = np.repeat(test, np.maximum(1, np.rint(weight * copies[test])).astype(np.int64))
     path = []
-    with warnings.catch_warnings():
+    with telling(None), warnings.catch_warnings():
         # Of single candidates neither says anything to the user: the chosen tree tells the first itself, and the second
         # is what the rule for trees of one leaf is about.
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -53,7 +53,6 @@ class SurvivalModel(BaseEstimator):
     random_state: Any
 
     n_features_in_: int
-    unique_times_: np.ndarray
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -164,6 +163,10 @@ class SurvivalModel(BaseEstimator):
         """Return step functions, or their values at some times: of the hazard, or of survival."""
         raise NotImplementedError
 
+    def _times_of_tables(self) -> np.ndarray:
+        """Return `unique_times_`, the times that a table of curves is for."""
+        raise NotImplementedError
+
     def _shown_tree(self) -> Any:
         """Return the tree that a report shows."""
         raise NotImplementedError
@@ -208,7 +211,7 @@ class SurvivalModel(BaseEstimator):
     def _asked_times(self, times: Any, return_array: bool) -> np.ndarray | None:
         if times is None:
             check_is_fitted(self)
-            return self.unique_times_ if return_array else None
+            return self._times_of_tables() if return_array else None
         if return_array:
             raise ValueError("times and return_array=True both ask for a table. Pass one of them.")
         try:
@@ -217,8 +220,8 @@ class SurvivalModel(BaseEstimator):
             asked = np.array(np.nan)
         if asked.ndim != 1 or not np.isfinite(asked).all():
             raise ValueError(
-                f"times must be a list of finite times, got {times!r:.200}. None gives step functions, which can be "
-                "asked for any time."
+                f"times must be a list of finite times, got {times!r:.200}. None gives step functions, "
+                "return_array=True the values at unique_times_."
             )
         return asked
 

@@ -7,6 +7,7 @@ import pytest
 from sklearn.utils import Bunch
 
 from dipolar import LogRankSurvivalTree
+from dipolar.kernels import PrecomputedKernel
 from dipolar.plotting import (
     export_dot,
     export_text,
@@ -67,10 +68,11 @@ def test_what_has_no_surface_is_refused(kind, data):
         plot_split_surface(WRONG[kind], *data)
 
 
-def test_a_kernel_matrix_has_no_covariates_to_draw(data):
+@pytest.mark.parametrize("kernel", ["precomputed", PrecomputedKernel()])
+def test_a_kernel_matrix_has_no_covariates_to_draw(data, kernel):
     X = data[0].to_numpy(float)
     gram = X @ X.T / 1e4
-    svm = paper_svm("precomputed").fit(gram, data[1])
+    svm = paper_svm(kernel).fit(gram, data[1])
     with pytest.raises(ValueError, match="knows no covariates to draw"):
         plot_split_surface(svm, gram, data[1], features=[0, 1])
 

@@ -6,7 +6,10 @@ import numpy as np
 
 
 def statistic(time, event, weight, left, family="logrank", rho=1.0, gamma=0.0):
-    """U^2 / V of the (weighted) log-rank test; `weight` counts rows, `left` marks the first group."""
+    """U^2 / V of the (weighted) log-rank test; `weight` counts rows, `left` marks the first group.
+
+    The family is a name, or a function of the number at risk and the survival curve before.
+    """
     numerator = variance = 0.0
     survival = 1.0
     for t in sorted(set(time[event])):
@@ -14,12 +17,13 @@ def statistic(time, event, weight, left, family="logrank", rho=1.0, gamma=0.0):
         dies = event & (time == t)
         y, y_left = weight[at_risk].sum(), weight[at_risk & left].sum()
         d, d_left = weight[dies].sum(), weight[dies & left].sum()
-        factor = {
-            "logrank": 1.0,
-            "gehan": y,
-            "tarone-ware": math.sqrt(y),
-            "fleming-harrington": survival**rho * (1 - survival) ** gamma,
-        }[family]
+        weights = {
+            "logrank": lambda Y, S: 1.0,
+            "gehan": lambda Y, S: Y,
+            "tarone-ware": lambda Y, S: math.sqrt(Y),
+            "fleming-harrington": lambda Y, S: S**rho * (1 - S) ** gamma,
+        }
+        factor = weights.get(family, family)(y, survival)
         numerator += factor * (d_left - d * y_left / y)
         if y > 1:
             variance += factor**2 * d * (y - d) / (y - 1) * (y_left / y) * (1 - y_left / y)

@@ -19,7 +19,7 @@ from dipolar.cli.messages import UserError, counted
 from dipolar.cli.terminal import Terminal
 from dipolar_reproduction.catalogue import STUDIES, find_study
 from dipolar_reproduction.export import export_bytes, read_export
-from dipolar_reproduction.files import StudyFiles, write_whole
+from dipolar_reproduction.files import StudyFiles, write_bytes
 from dipolar_reproduction.page import write_page
 from dipolar_reproduction.runner import run_units
 from dipolar_reproduction.session import describe_session, refuse_other_version
@@ -115,7 +115,7 @@ def export(
     output = output or results.with_suffix(".jsonl.gz")
     check_destination(output, force=force, sources=[results])
     with Store(results, must_exist=True) as store:
-        write_whole(output, export_bytes(store.read(), packed=output.suffix == ".gz"))
+        write_bytes(output, export_bytes(store.read(), packed=output.suffix == ".gz"))
     Terminal().say_file("written:", output)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +58,8 @@ class StudyFiles:
         text = f"# {self.study.title}\n\n" + "\n".join(table.markdown() for table in tables)
         speed = speed_table([results], self.study.default_runs).markdown()
         write_table(self.study.frame(results), self.path(".csv"))
-        write_whole(self.path(".md"), text.encode())
-        write_whole(self.path("-speed.md"), speed.encode())
+        write_bytes(self.path(".md"), text.encode())
+        write_bytes(self.path("-speed.md"), speed.encode())
         return [self.path(ending) for ending in (".csv", ".md", "-speed.md")]
 
     def write_figures(self, results: Results) -> list[Path]:
@@ -72,9 +71,8 @@ class StudyFiles:
                 for suffix in PICTURE_SUFFIXES:
                     path = self.folder / f"{stem}{suffix}"
                     metadata: dict[str, Any] = {"Date": None} if suffix == ".svg" else {"Software": None}
-                    picture = BytesIO()
-                    figure.savefig(picture, format=suffix[1:], dpi=DPI, metadata=metadata, bbox_inches="tight")
-                    write_whole(path, picture.getvalue())
+                    with whole_file(path) as stream:
+                        figure.savefig(stream, format=suffix[1:], dpi=DPI, metadata=metadata, bbox_inches="tight")
                     written.append(path)
         return written
 
@@ -82,7 +80,7 @@ class StudyFiles:
         return self.study.figures(results) if self.with_figures else {}
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_bytes(path: Path, content: bytes) -> None:
     """Write a file that appears whole or not at all."""
-    with whole_file(path) as temporary:
-        temporary.write_bytes(content)
+    with whole_file(path) as stream:
+        stream.write(content)

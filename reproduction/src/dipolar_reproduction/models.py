@@ -15,7 +15,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from dipolar import DipoleSurvivalTree, DipoleSurvivalTreeCV, DipoleSVM, LogRankSurvivalTree
+from dipolar import DipoleSurvivalTree, DipoleSVM, LogRankSurvivalTree, SurvivalTreeCV
+from dipolar.kernels import GaussianKernel, Kernel
+from dipolar.node_svm.learning import DistanceQuantile
+from dipolar_reproduction.settings import tree_settings
 
 # As kernels are called in this library, by the name of their tree.
 KERNELS = {"linear": "linear", "quadratic": "quadratic", "gaussian": "rbf"}
@@ -37,13 +40,13 @@ class Model:
     tree: LogRankSurvivalTree | DipoleSurvivalTree  # prunes by the bootstrap, as the text says
     etas: tuple[float, ...]  # to choose from by cross-validation; none: the tree is taken as it is
     fixed_alpha: float  # price on the scale of the log-rank chi-square, by which the scripts prune
+    sigma2: float | None = None  # width of the study's Gaussian kernel; results have it with each of its dipole trees
 
     def settings(self) -> dict[str, Any]:
         """Return all that the result depends on, as JSON types."""
-        parameters = {k: v for k, v in self.tree.get_params().items() if k not in ("n_jobs", "random_state", "verbose")}
         return {
             "estimator": type(self.tree).__name__,
-            "parameters": {k: list(v) if isinstance(v, tuple) else v for k, v in parameters.items()},
+            "parameters": {**tree_settings(self.tree), **({} if self.sigma2 is None else {"sigma2": self.sigma2})},
             "etas": list(self.etas),
             "fixed_alpha": self.fixed_alpha,
         }
@@ -54,17 +57,17 @@ class Model:
 
     def make_tuned(self, seed: int, kappa: float) -> Any:
         """Return the unfitted tree with the kappa that a search has chosen."""
-        return self.make(seed, kappa=kappa)
+        return self.make(seed, svm__kappa=kappa)
 
-    def make_search(self, seed: int, etas: Sequence[float], scoring: str | Sequence[str]) -> DipoleSurvivalTreeCV:
+    def make_search(self, seed: int, etas: Sequence[float], scoring: str | Sequence[str]) -> SurvivalTreeCV:
         """Return an unfitted search for eta by cross-validated scores of trees that are pruned at the fixed price."""
-        return DipoleSurvivalTreeCV(
-            kernel=KERNELS[self.name],
-            eta=etas,
+        return SurvivalTreeCV(
+            self.make(seed, pruning="fixed", alpha=self.fixed_alpha),
+            param_grid={"svm__kappa": [math.exp(eta) for eta in etas]},
             max_depth=None,
-            estimator=self.make(seed, pruning="fixed", alpha=self.fixed_alpha),
             cv=INNER_FOLDS,
             scoring=scoring,
+            one_standard_error=False,
             random_state=seed % 2**31,
         )
 
@@ -74,16 +77,32 @@ def model_settings(models: dict[str, Model]) -> dict[str, Any]:
     return {name: model.settings() for name, model in models.items()}
 
 
+def paper_svm(kernel: str | Kernel, kappa: float, margin_quantile: float = 0.23, **others: Any) -> DipoleSVM:
+    """Return an SVM as the paper has it, starting as the authors' scripts do; the library recommends another one."""
+    return DipoleSVM(
+        kernel,
+        kappa,
+        kappa_scale="sum",
+        pure_weight=1.0,
+        margin=DistanceQuantile(margin_quantile),
+        standardize=False,
+        init="quartile",
+        **others,
+    )
+
+
 def paper_models(
     *,
     alpha: float = 2.8,
     n_bootstraps: int = 25,
     min_samples_split: int = 21,
     kappa: float | None = None,
+    sigma2: float | None = None,
     **svm: Any,
 ) -> dict[str, Model]:
     """Return the four trees by name, tuned over the paper's values of eta unless kappa is given."""
     shared: dict[str, Any] = {
+        "max_depth": None,
         "min_samples_split": min_samples_split,
         "min_samples_leaf": 1,
         "pruning": "bootstrap",
@@ -91,11 +110,15 @@ def paper_models(
         "n_bootstraps": n_bootstraps,
     }
     models = {"univariate": Model("univariate", LogRankSurvivalTree(**shared), (), HALVED * alpha)}
-    svm = {"kappa": 1.0 if kappa is None else kappa, "cutoff_rule": "scripts", "init": "quartile", **svm}
-    for name, kernel in KERNELS.items():
-        tree = DipoleSurvivalTree(kernel=kernel, **shared, **svm)
-        models[name] = Model(name, tree, _etas(name) if kappa is None else (), alpha)
+    for name in KERNELS:
+        machine = paper_svm(_kernel(name, sigma2), 1.0 if kappa is None else kappa, cutoff_rule="scripts", **svm)
+        tree = DipoleSurvivalTree(machine, inherit=0.0, dipole_scope="root", **shared)
+        models[name] = Model(name, tree, _etas(name) if kappa is None else (), alpha, sigma2)
     return models
+
+
+def _kernel(name: str, sigma2: float | None) -> str | Kernel:
+    return GaussianKernel(sigma2) if name == "gaussian" and sigma2 is not None else KERNELS[name]
 
 
 def _etas(name: str) -> tuple[float, ...]:
@@ -112,25 +135,9 @@ def remission_models() -> dict[str, Model]:
 
 def split_svm(kernel: str, eta: float, margin_quantile: float) -> DipoleSVM:
     """Return a surface of the figure of split detection."""
-    return DipoleSVM(
-        kernel,
-        kappa=math.exp(eta),
-        pure_quantile=0.35,
-        mixed_quantile=0.65,
-        margin_quantile=margin_quantile,
-        init="quartile",
-    )
+    return paper_svm(kernel, math.exp(eta), margin_quantile, pure_quantile=0.35, mixed_quantile=0.65)
 
 
 def width_svm(sigma2: float) -> DipoleSVM:
     """Return a surface of the figure of kernel widths."""
-    return DipoleSVM(
-        "rbf",
-        kappa=math.exp(-3),
-        sigma2=sigma2,
-        pure_quantile=0.25,
-        mixed_quantile=0.75,
-        margin_quantile=0.23,
-        cutoff_rule="scripts",
-        init="quartile",
-    )
+    return paper_svm(GaussianKernel(sigma2), math.exp(-3), cutoff_rule="scripts")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from dipolar.cli.destination import whole_file
 from dipolar.cli.messages import UserError
 from dipolar_reproduction.catalogue import STUDIES
 from dipolar_reproduction.comparison import MARKS, Comparison
 from dipolar_reproduction.export import read_export
-from dipolar_reproduction.files import write_whole
+from dipolar_reproduction.files import write_bytes
 from dipolar_reproduction.session import versions_text
 from dipolar_reproduction.speed import duration, speed_table, wall_seconds
 from dipolar_reproduction.store import Recorded
@@ -52,12 +53,13 @@ def write_page(folder: Path, page: Path) -> None:
     recorded = _read(folder)
     if not recorded:
         raise UserError(f"there are no exported results in {folder}. Make some: dipolar-reproduce run, then export.")
-    write_whole(page, page_text(folder).encode())
+    write_bytes(page, page_text(folder).encode())
     images = page.parent / "images"
     images.mkdir(exist_ok=True)
     for name, found in recorded.items():
         for stem, draw in STUDIES[name].figures(found.units).items():
-            draw().savefig(images / f"{stem}.png", dpi=100, metadata={"Software": None}, bbox_inches="tight")
+            with whole_file(images / f"{stem}.png") as stream:
+                draw().savefig(stream, format="png", dpi=100, metadata={"Software": None}, bbox_inches="tight")
 
 
 def _read(folder: Path) -> dict[str, Recorded]:

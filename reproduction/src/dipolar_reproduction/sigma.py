@@ -12,6 +12,7 @@ from dipolar.datasets import load_mgus
 from dipolar.metrics import logrank_test
 from dipolar.plotting import plot_split_surface
 from dipolar_reproduction.models import width_svm
+from dipolar_reproduction.settings import svm_settings
 from dipolar_reproduction.study import Results, Study, Unit
 from dipolar_reproduction.table import Table, number
 from dipolar_reproduction.trial import Stopwatch
@@ -51,7 +52,7 @@ class SigmaFigure(Study):
     models = tuple(WIDTHS)
 
     def settings(self) -> dict[str, Any]:
-        parameters = width_svm(1.0).get_params()
+        parameters = svm_settings(width_svm(1.0))
         return {"svm": {name: value for name, value in parameters.items() if name != "sigma2"}, "widths": WIDTHS}
 
     def run(self, unit: Unit, seed: int) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def _tune(model: Model, train: Rows, seed: int, watch: Stopwatch) -> float | Non
         search.fit(*train)
     watch.seconds["tuning"] -= search.refit_time_
     watch.seconds["growing"] += search.refit_time_
-    return float(search.best_kappa_)
+    return float(search.best_params_["svm__kappa"])
 
 
 def _score_path(tree: Any, train: Rows, test: Rows) -> list[list[float | None]]:

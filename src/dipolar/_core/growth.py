@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from dipolar._core.compiling import compiled
-from dipolar._core.logrank import FEATURE, GAIN, LOGRANK, MISSING_LEFT, THRESHOLD, best_cut, two_sample_logrank
+from dipolar._core.logrank import FEATURE, GAIN, MISSING_LEFT, THRESHOLD, best_cut, is_logrank, two_sample_logrank
 from dipolar._core.partition import partition_orders
 
 __all__ = ["CUT_FIELDS", "CUT_LOGRANK", "MISSING_SEEN", "divide_nodes", "find_axis_cuts", "keep_sampled"]
@@ -54,14 +54,14 @@ def divide_nodes(orders, start, stop, goes_left, weight, event, buffer, middle, 
 
 @compiled()
 def find_axis_cuts(
-    columns, orders, start, stop, drawn, max_tried, time, event, weight, exposure, limits, family, rho, gamma,
+    columns, orders, start, stop, drawn, max_tried, time, event, weight, exposure, limits, family,
     position, residual, spread, grid, tree, goes_left, cuts,
 ):  # fmt: skip
     """Find the best cut of some nodes, and mark the rows that it sends left.
 
     Parameters
     ----------
-    columns, orders, time, event, weight, exposure, limits, family, rho, gamma
+    columns, orders, time, event, weight, exposure, limits, family
         As for `best_cut`.
     start, stop : int64 arrays (n_nodes,)
         The slices of the nodes.
@@ -81,14 +81,14 @@ def find_axis_cuts(
         cut = cuts[node]
         found = best_cut(
             columns, orders, start[node], stop[node], drawn[node], max_tried, time, event, weight, exposure, limits,
-            family, rho, gamma, position, residual, spread, grid, tree, cut[:4],
+            family, position, residual, spread, grid, tree, cut[:4],
         )  # fmt: skip
         cut[CUT_LOGRANK] = cut[GAIN]
         cut[MISSING_SEEN] = 0.0
         if found:
             rows = orders[-1, start[node] : stop[node]]
             _mark_rows(columns[int(cut[FEATURE])], rows, weight, cut, goes_left)
-            if family != LOGRANK:
+            if not is_logrank(family):
                 cut[CUT_LOGRANK] = two_sample_logrank(time[rows], event[rows], weight[rows], goes_left[rows])
 
 

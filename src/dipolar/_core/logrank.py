@@ -13,7 +13,7 @@ Glossary
 --------
 k            index of a distinct event time of the node, 1 to m
 d_k, Y_k     weight of the events at time k, and of the rows at risk just before it
-W_k          weight function of the family: 1, Y_k, sqrt(Y_k) or S(t_k-)^rho (1 - S(t_k-))^gamma
+W_k          weight of time k, by the family: Y_k^a S(t_k-)^rho (1 - S(t_k-))^gamma
 v_k          W_k^2 d_k (Y_k - d_k) / (Y_k - 1), the hypergeometric variance without y_k (1 - y_k)
 position     number of distinct event times up to and including a row's time: its last k at risk
 near, far    the group that is being filled, and the rest; the statistic does not care which of them is left
@@ -22,34 +22,40 @@ near, far    the group that is being filled, and the rest; the statistic does no
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from dipolar._core.compiling import compiled
 
 __all__ = [
-    "EXPONENTIAL",
     "FAMILIES",
-    "FLEMING_HARRINGTON",
-    "GEHAN",
     "LOGRANK",
-    "TARONE_WARE",
+    "Family",
     "best_cut",
+    "is_logrank",
     "two_sample_logrank",
 ]
 
-LOGRANK = 0
-GEHAN = 1
-TARONE_WARE = 2
-FLEMING_HARRINGTON = 3
-EXPONENTIAL = 4
 
+class Family(NamedTuple):
+    """A statistic of two groups: the log-rank test with the weights below, or the exponential likelihood ratio."""
+
+    at_risk: float = 0.0  # the exponents of Y_k, ...
+    rho: float = 0.0  # ... of S(t_k-) ...
+    gamma: float = 0.0  # ... and of 1 - S(t_k-)
+    is_exponential: bool = False
+
+
+LOGRANK = Family()
+
+# By name. `dipolar.weightings` adds to them, and gives the Fleming-Harrington family its exponents.
 FAMILIES = {
     "logrank": LOGRANK,
-    "gehan": GEHAN,
-    "tarone-ware": TARONE_WARE,
-    "fleming-harrington": FLEMING_HARRINGTON,
-    "exponential": EXPONENTIAL,
+    "gehan": Family(at_risk=1.0),
+    "tarone-ware": Family(at_risk=0.5),
+    "fleming-harrington": Family(),
+    "exponential": Family(is_exponential=True),
 }
 
 # A variance that is this small beside its first part is zero in exact arithmetic.
@@ -67,18 +73,24 @@ GAIN, FEATURE, THRESHOLD, MISSING_LEFT = 0, 1, 2, 3
 
 
 @compiled()
-def _family_weight(family, at_risk, survival_before, rho, gamma):
-    if family == GEHAN:
-        return at_risk
-    if family == TARONE_WARE:
-        return math.sqrt(at_risk)
-    if family == FLEMING_HARRINGTON:
-        return survival_before**rho * (1.0 - survival_before) ** gamma
-    return 1.0
+def is_logrank(family):
+    """Whether the statistic is the log-rank test itself, in which all event times weigh the same."""
+    return family.at_risk == 0.0 and family.rho == 0.0 and family.gamma == 0.0 and not family.is_exponential
 
 
 @compiled()
-def _fill_terms(rows, time, event, weight, family, rho, gamma, position, residual, spread, grid):
+def _time_weight(family, at_risk, survival_before):
+    """W_k; an exponent of 0 leaves its factor out, whatever that is."""
+    factor = at_risk**family.at_risk if family.at_risk != 0.0 else 1.0
+    if family.rho != 0.0:
+        factor *= survival_before**family.rho
+    if family.gamma != 0.0:
+        factor *= (1.0 - survival_before) ** family.gamma
+    return factor
+
+
+@compiled()
+def _fill_terms(rows, time, event, weight, family, position, residual, spread, grid):
     """Overwrite `position`, `residual` and `spread` of the node's rows; return the number of event times.
 
     `rows` are sorted by time, in any order among equal times. `grid` is scratch; its row 0 ends as the prefix
@@ -116,7 +128,7 @@ def _fill_terms(rows, time, event, weight, family, rho, gamma, position, residua
     survival = 1.0
     for k in range(1, n_times + 1):
         d, y = deaths[k], at_risk[k]
-        factor = _family_weight(family, y, survival, rho, gamma)
+        factor = _time_weight(family, y, survival)
         variance = factor * factor * d * (y - d) / (y - 1.0) if y > 1.0 else 0.0
         hazard[k] = hazard[k - 1] + factor * d / y
         share[k] = share[k - 1] + variance / y
@@ -215,7 +227,7 @@ def _scan_side(
         if near_weight > 0.5 * weight_total * (1.0 + 1e-9):
             return
         near_events += w * event[row]
-        if family == EXPONENTIAL:
+        if family.is_exponential:
             near_exposure += exposure[row]
         else:
             numerator += residual[row]
@@ -247,7 +259,7 @@ def _scan_side(
         if near_events < min_events or events_total - near_events < min_events:
             continue
         gain = 0.0
-        if family == EXPONENTIAL:
+        if family.is_exponential:
             gain = _exponential_gain(near_events, near_exposure, events_total, exposure_total)
         else:
             variance = first - second
@@ -262,7 +274,7 @@ def _scan_side(
 
 @compiled()
 def best_cut(
-    columns, orders, start, stop, features, max_tried, time, event, weight, exposure, limits, family, rho, gamma,
+    columns, orders, start, stop, features, max_tried, time, event, weight, exposure, limits, family,
     position, residual, spread, grid, tree, best,
 ):  # fmt: skip
     """Find the cut of a node with the largest statistic over the given covariates.
@@ -283,11 +295,10 @@ def best_cut(
     time, event, weight : arrays (n,)
         Outcomes and frequencies of all rows.
     exposure : float64 array (n,)
-        Weight times baseline cumulative hazard; read by the exponential family only.
+        Weight times baseline cumulative hazard; read by the exponential statistic only.
     limits : float64 array (2,)
         Smallest weight of rows and of events in a child.
-    family, rho, gamma : int, float, float
-        One of the family codes, and the Fleming-Harrington exponents.
+    family : Family
     position, residual, spread : int32, float64, float64 arrays (n,)
         Scratch, overwritten.
     grid, tree : float64 arrays (5, n + 2), (n + 2, 2)
@@ -310,10 +321,8 @@ def best_cut(
         events_total += weight[row] * event[row]
         exposure_total += exposure[row]
     n_times = 0
-    if family != EXPONENTIAL:
-        n_times = _fill_terms(
-            by_time, time, event, weight, family, rho, gamma, position, residual, spread, grid
-        )  # fmt: skip
+    if not family.is_exponential:
+        n_times = _fill_terms(by_time, time, event, weight, family, position, residual, spread, grid)
     if events_total == 0.0:
         return False
 

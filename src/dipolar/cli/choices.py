@@ -1,4 +1,4 @@
-"""The trees that the command line offers, with settings that suit most data."""
+"""The trees that the command line offers: the library's own, with what the user has asked for."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from dipolar import DipoleSurvivalTree, LogRankSurvivalTree
+from dipolar import DipoleSurvivalTree, DipoleSVM, LogRankSurvivalTree, SurvivalTreeCV
 from dipolar.cli.messages import UserError
 from dipolar.cli.model import SurvivalTree
 
-__all__ = ["Covariates", "Dates", "Pruning", "TreeKind", "TreeSettings"]
+__all__ = ["Covariates", "Dates", "Pruning", "TreeKind", "TreeOptions", "usual"]
 
 
 class TreeKind(StrEnum):
@@ -45,25 +45,25 @@ class Covariates(StrEnum):
     all = "all"
 
 
-KERNELS = {TreeKind.linear: "linear", TreeKind.quadratic: "quadratic", TreeKind.gaussian: "rbf"}
+KERNELS = {TreeKind.linear: "linear", TreeKind.quadratic: "quadratic", TreeKind.gaussian: "gaussian"}
 
-# A Gaussian surface bends, and a small kappa leaves it flat.
-USUAL_KAPPA = {TreeKind.linear: 0.01, TreeKind.quadratic: 0.01, TreeKind.gaussian: 0.1}
-USUAL_ALPHA = 4.0
-USUAL_BOOTSTRAPS = 25
+# What `--tune` chooses itself.
+TUNED = {"kappa": "--kappa", "max_depth": "--max-depth", "min_leaf": "--min-leaf"}
 
 
 @dataclass(frozen=True)
-class TreeSettings:
-    """Options of a tree; None leaves the choice to the kind of tree."""
+class TreeOptions:
+    """What the user has asked of a tree; what is None is left to the library."""
 
     kappa: float | None = None
     standardize: bool | None = None
-    pruning: Pruning = Pruning.bootstrap
+    max_depth: int | None = None
+    min_split: int | None = None
+    min_leaf: int | None = None
+    pruning: Pruning | None = None
     alpha: float | None = None
     bootstraps: int | None = None
-    max_depth: int | None = None
-    min_leaf: int = 10
+    tune: bool = False
     seed: int = 0
     jobs: int = 1
 
@@ -72,29 +72,51 @@ class TreeSettings:
         if kinds == [TreeKind.univariate] and (self.kappa is not None or self.standardize is not None):
             option = "--kappa" if self.kappa is not None else "--standardize"
             raise UserError(f"{option} does not apply to the univariate tree. Leave it out, or choose another --tree.")
-        if self.pruning is Pruning.none and self.alpha is not None:
+        rules = {self.grower(kind).pruning for kind in kinds}
+        if self.alpha is not None and rules == {None}:
             raise UserError("--alpha is the price of a split in pruning. Leave it out, or choose a --pruning.")
-        if self.pruning is not Pruning.bootstrap and self.bootstraps is not None:
-            raise UserError(f"--bootstraps does not apply to --pruning {self.pruning.value}. Leave it out.")
+        if self.bootstraps is not None and "bootstrap" not in rules:
+            raise UserError("--bootstraps applies to bootstrap pruning only. Leave it out, or add --pruning bootstrap.")
+        for name, option in TUNED.items():
+            if self.tune and getattr(self, name) is not None:
+                raise UserError(f"--tune chooses {option} itself. Leave one of the two out.")
 
-    def make(self, kind: TreeKind) -> SurvivalTree:
-        """Return the unfitted tree."""
-        shared: dict[str, Any] = {
-            "max_depth": self.max_depth,
-            "min_samples_split": 2 * self.min_leaf,
-            "min_samples_leaf": self.min_leaf,
-            "pruning": None if self.pruning is Pruning.none else self.pruning.value,
-            "alpha": USUAL_ALPHA if self.alpha is None else self.alpha,
-            "n_bootstraps": USUAL_BOOTSTRAPS if self.bootstraps is None else self.bootstraps,
-            "n_jobs": self.jobs,
-            "random_state": self.seed,
-        }
+    def make(self, kind: TreeKind) -> SurvivalTree | SurvivalTreeCV:
+        """Return the unfitted estimator."""
+        tree = self.grower(kind)
+        return SurvivalTreeCV(tree, random_state=self.seed, n_jobs=self.jobs) if self.tune else tree
+
+    def grower(self, kind: TreeKind) -> SurvivalTree:
+        """Return the unfitted tree; candidates of `--tune` are copies of it."""
+        shared = _given(
+            max_depth=self.max_depth,
+            min_samples_split=self.min_split,
+            min_samples_leaf=self.min_leaf,
+            alpha=self.alpha,
+            n_bootstraps=self.bootstraps,
+            random_state=self.seed,
+            n_jobs=1 if self.tune else self.jobs,
+        )
+        if self.pruning is not None:
+            shared["pruning"] = None if self.pruning is Pruning.none else self.pruning.value
         if kind is TreeKind.univariate:
             return LogRankSurvivalTree(**shared)
-        return DipoleSurvivalTree(
-            kernel=KERNELS[kind],
-            kappa=USUAL_KAPPA[kind] if self.kappa is None else self.kappa,
-            standardize=self.standardize is not False,
-            init="quartile",
-            **shared,
-        )
+        svm = DipoleSVM(KERNELS[kind], **_given(kappa=self.kappa, standardize=self.standardize))
+        return DipoleSurvivalTree(svm, **shared)
+
+
+def usual(name: str) -> str:
+    """Say what the library's own value of a parameter of the trees is."""
+    dipole, univariate = getattr(DipoleSurvivalTree(), name), getattr(LogRankSurvivalTree(), name)
+    if dipole == univariate:
+        return f"Default: {_worded(dipole)}."
+    return f"Default: {_worded(dipole)}, univariate {_worded(univariate)}."
+
+
+def _worded(value: Any) -> str:
+    return "none" if value is None else f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    """Return the values that somebody has given."""
+    return {name: value for name, value in values.items() if value is not None}

@@ -12,7 +12,7 @@ from joblib import delayed
 from rich.table import Table as Grid
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from dipolar.cli.choices import TreeKind, TreeSettings
+from dipolar.cli.choices import TreeKind, TreeOptions
 from dipolar.cli.data import Data
 from dipolar.cli.messages import UserError, refusals_as_user_errors
 from dipolar.cli.preparation import Preparation
@@ -68,7 +68,7 @@ class Evaluation:
 def evaluate_trees(
     data: Data,
     kinds: list[TreeKind],
-    settings: TreeSettings,
+    asked: TreeOptions,
     *,
     folds: int,
     repeats: int,
@@ -80,21 +80,21 @@ def evaluate_trees(
     ----------
     data : Data
     kinds : list of TreeKind
-    settings : TreeSettings
+    asked : TreeOptions
         Shared by the trees; `seed` shuffles the rows too and rises by one with each repeat, and `jobs` processes share
         the fits.
     folds, repeats : int
     done : callable
         Told the number of fits that are finished.
     """
-    rows = _fold_rows(data, folds, repeats, settings.seed)
+    rows = _fold_rows(data, folds, repeats, asked.seed)
     tasks = [
-        (kind, replace(settings, seed=settings.seed + number // folds), train, test)
+        (kind, replace(asked, seed=asked.seed + number // folds), train, test)
         for number, (train, test) in enumerate(rows)
         for kind in kinds
     ]
     with refusals_as_user_errors():
-        results = run_tasks([delayed(_score_fold)(data, *task) for task in tasks], settings.jobs)
+        results = run_tasks([delayed(_score_fold)(data, *task) for task in tasks], asked.jobs)
         scores: dict[TreeKind, list[np.ndarray]] = {kind: [] for kind in kinds}
         for number, ((kind, *_), score) in enumerate(zip(tasks, results), start=1):
             scores[kind].append(score)
@@ -113,11 +113,11 @@ def _fold_rows(data: Data, folds: int, repeats: int, seed: int) -> Iterator[tupl
     return splitter.split(data.y, data.y["event"])
 
 
-def _score_fold(data: Data, kind: TreeKind, settings: TreeSettings, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+def _score_fold(data: Data, kind: TreeKind, asked: TreeOptions, train: np.ndarray, test: np.ndarray) -> np.ndarray:
     """Prepare and fit on the training rows, and score on the test rows."""
     training = data.table.take(train)
     preparation = Preparation.learn(training, data.outcome, data.columns)
-    tree = settings.make(kind).set_params(n_jobs=1)
+    tree = asked.make(kind).set_params(n_jobs=1)
     measures = scorers("concordance", "concordance_paper", "neg_ibs")
     X = preparation.apply(data.table.take(test)).X
     with warnings.catch_warnings():

@@ -14,8 +14,10 @@ from dipolar.cli.model import Model
 from dipolar.cli.recipes import CategoryColumn, NumberColumn
 from dipolar.tree.splits import AxisCuts
 
-__all__ = ["Leaf", "Split", "describe_leaves", "describe_splits", "leaf_grid", "split_grid"]
+__all__ = ["MOST_LEAVES_SHOWN", "Leaf", "Split", "describe_leaves", "describe_splits", "leaf_grid", "split_grid"]
 
+# Of more leaves than this, people are shown the first and the last ones only.
+MOST_LEAVES_SHOWN = 20
 
 # Share of a surface that a covariate has which it depends on alone.
 ALL_BUT_ROUNDING = 1 - 1e-6
@@ -107,7 +109,13 @@ def leaf_grid(leaves: list[Leaf], at: float, time_unit: str | None) -> Grid:
     grid.add_column("events", justify="right")
     grid.add_column(f"median{unit}", justify="right")
     grid.add_column(f"event-free\nat {at:g}{unit}", justify="right")
-    for leaf in leaves:
+    half = MOST_LEAVES_SHOWN // 2
+    left_out = range(half, len(leaves) - half) if len(leaves) > MOST_LEAVES_SHOWN else range(0)
+    for place, leaf in enumerate(leaves):
+        if left_out and place == left_out.start:
+            grid.add_row("...", f"{len(left_out)} more (--json has them)")
+        if place in left_out:
+            continue
         median = "not reached" if leaf.median is None else f"{leaf.median:g}"
         survival = "-" if leaf.survival is None else f"{100 * leaf.survival:.0f} %"
         grid.add_row(str(leaf.node), leaf.rule, f"{leaf.n:g}", f"{leaf.events:g}", median, survival)

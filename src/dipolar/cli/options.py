@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from dipolar.cli.choices import Covariates, Dates, Pruning
+from dipolar import DipoleSVM
+from dipolar.cli.choices import Covariates, Dates, Pruning, TreeKind, usual
 
 __all__ = [
     "Alpha",
@@ -25,6 +26,7 @@ __all__ = [
     "Kappa",
     "MaxDepth",
     "MinLeaf",
+    "MinSplit",
     "ModelArgument",
     "Only",
     "PruningRule",
@@ -34,6 +36,9 @@ __all__ = [
     "Standardize",
     "Time",
     "TimeUnit",
+    "Tree",
+    "Trees",
+    "Tune",
 ]
 
 DATA = "Data"
@@ -100,36 +105,75 @@ CovariateSet = Annotated[
     ),
 ]
 
+Tree = Annotated[
+    TreeKind,
+    typer.Option(
+        metavar="KIND",
+        help="What splits a node: a cut of one covariate (univariate), or the surface of a support vector machine "
+        "(linear, quadratic, gaussian).",
+        rich_help_panel=TREE,
+    ),
+]
+Trees = Annotated[
+    list[TreeKind] | None,
+    typer.Option(
+        "--tree",
+        metavar="KIND",
+        help="univariate, linear, quadratic or gaussian; may be repeated. Default: all four.",
+        rich_help_panel=TREE,
+    ),
+]
 Kappa = Annotated[
     float | None,
     typer.Option(
-        help="Weight of the dipoles against a smooth surface. Default: 0.01, Gaussian 0.1.", rich_help_panel=TREE
+        help="Weight of the dipole loss against the ridge term: the larger, the more closely a surface follows the "
+        f"dipoles. Default: {DipoleSVM().kappa:g}.",
+        rich_help_panel=TREE,
     ),
 ]
+Standardize = Annotated[
+    bool | None,
+    typer.Option(
+        "--standardize/--no-standardize",
+        help="Whether a surface is sought on covariates of mean 0 and variance 1. "
+        f"Default: {'yes' if DipoleSVM().standardize else 'no'}.",
+        rich_help_panel=TREE,
+    ),
+]
+MaxDepth = Annotated[
+    int | None,
+    typer.Option(help=f"Most splits on the way to a leaf. {usual('max_depth')}", rich_help_panel=TREE),
+]
+MinSplit = Annotated[
+    int | None,
+    typer.Option(help=f"Rows that a node needs to be split. {usual('min_samples_split')}", rich_help_panel=TREE),
+]
+MinLeaf = Annotated[
+    int | None,
+    typer.Option(help=f"Rows that a leaf needs. {usual('min_samples_leaf')}", rich_help_panel=TREE),
+]
 PruningRule = Annotated[
-    Pruning,
+    Pruning | None,
     typer.Option(
         metavar="RULE",
-        help="How the size of the tree is chosen: bootstrap, validation, fixed or none.",
+        help="By what splits are held against their price: bootstrap resamples, held-out rows (validation), the rows "
+        f"that grew the tree (fixed), or not at all (none). {usual('pruning')}",
         rich_help_panel=TREE,
     ),
 ]
 Alpha = Annotated[
     float | None,
-    typer.Option(help="Price of a split in pruning, a log-rank chi-square. Default: 4.", rich_help_panel=TREE),
+    typer.Option(help=f"Price of a split in pruning, a log-rank chi-square. {usual('alpha')}", rich_help_panel=TREE),
 ]
 Bootstraps = Annotated[
-    int | None, typer.Option(help="Number of resamples of bootstrap pruning. Default: 25.", rich_help_panel=TREE)
+    int | None,
+    typer.Option(help=f"Number of resamples of bootstrap pruning. {usual('n_bootstraps')}", rich_help_panel=TREE),
 ]
-MaxDepth = Annotated[
-    int | None, typer.Option(help="Most splits on the way to a leaf. Default: no limit.", rich_help_panel=TREE)
-]
-MinLeaf = Annotated[int, typer.Option(help="Fewest rows of a leaf.", rich_help_panel=TREE)]
-Standardize = Annotated[
-    bool | None,
+Tune = Annotated[
+    bool,
     typer.Option(
-        "--standardize/--no-standardize",
-        help="Whether surfaces are sought on covariates of equal spread. Default: yes.",
+        "--tune",
+        help="Choose depth, size of leaves and kappa by cross-validation. Takes about a hundred times as long.",
         rich_help_panel=TREE,
     ),
 ]

@@ -20,7 +20,7 @@ TIME_NAMES = (
     (
         "time", "futime", "survivaltime", "survtime", "ostime", "osdays", "osmonths", "overallsurvival", "duration",
         "followup", "followuptime", "followupdays", "timetoevent", "tte", "lenfol", "daystoevent", "timetodeath",
-        "pfstime", "dfstime", "rfstime", "efstime",
+        "survivalindays", "survivaldays", "survivalmonths", "pfstime", "dfstime", "rfstime", "efstime",
     ),
     ("days", "weeks", "months", "years", "t"),
 )  # fmt: skip

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
-import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -18,12 +16,11 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.text import Text
 
 from dipolar.cli.messages import shortened
+from dipolar.progress import telling
 
 __all__ = ["Terminal", "collected_warnings", "say_error"]
 
 LONGEST_LINE = 1000
-
-DONE_OF_ALL = re.compile(r"(\d+) of (\d+)")
 
 
 def say_error(message: str) -> None:
@@ -82,26 +79,10 @@ class Terminal:
             yield lambda done, total=total, text=what: bar.update(task, completed=done, total=total, description=text)
 
     @contextlib.contextmanager
-    def progress_of_verbose_fit(self, what: str) -> Iterator[None]:
-        """Show a bar for a fit with `verbose=1`, from the lines that it prints."""
-        with self.progress(what) as update, contextlib.redirect_stdout(_Lines(update)):
+    def progress_of_fit(self, what: str) -> Iterator[None]:
+        """Show a bar that follows what the library tells of a fit."""
+        with self.progress(what) as update, telling(lambda step: update(step.done, step.total, step.text)):
             yield
-
-
-class _Lines(io.TextIOBase):
-    """Takes the lines "pruning: 3 of 25 bootstrap trees" of a fit and moves a bar."""
-
-    def __init__(self, update: Any) -> None:
-        self._update = update
-
-    def write(self, text: str) -> int:
-        line = text.strip()
-        counts = DONE_OF_ALL.search(line)
-        if counts:
-            self._update(int(counts[1]), int(counts[2]), line)
-        elif line:
-            self._update(0, None, line)
-        return len(text)
 
 
 @contextlib.contextmanager

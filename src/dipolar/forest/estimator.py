@@ -28,7 +28,7 @@ from dipolar.parameters import check_choice, check_flag, check_number, check_sha
 from dipolar.progress import Reporter
 from dipolar.quantiles import thin_out
 from dipolar.rows import TrainingRows, arrange_rows
-from dipolar.survival import Survival, survival_outcome
+from dipolar.survival import LARGEST_TIME, Survival, survival_outcome
 from dipolar.survival_model import SurvivalModel
 from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.growing import Splitter
@@ -194,7 +194,7 @@ class BaseSurvivalForest(SurvivalModel):
         trees : sequence of survival trees, default=None
             The unfitted trees to choose from, as they are; `max_leaf_nodes` is not read then. None tries univariate
             trees, :class:`~dipolar.LogRankSurvivalTree`, by several criteria, and linear ones,
-            :class:`~dipolar.DipoleSurvivalTree`, of different stiffness.
+            :class:`~dipolar.DipoleSurvivalTree`, by both cuts of :class:`~dipolar.DipoleSVM`.
         cv : int, default=5
             Number of folds that the agreement is estimated by.
         random_state : int, RandomState or None, default=None
@@ -216,7 +216,7 @@ class BaseSurvivalForest(SurvivalModel):
         times = self.forest_.times
         shown = thin_out(np.arange(len(times)), SUMMARY_TIMES)
         curves = self._read_curves(checked, lambda curves: curves[:, shown], shown.shape)
-        trees = default_trees(len(checked), most, seed) if trees is None else list(trees)
+        trees = default_trees(most, seed) if trees is None else list(trees)
         return best_summary(trees, X, survival, weight, curves, times[shown], n_folds, seed)
 
     def tree(self, number: int) -> BaseSurvivalTree:
@@ -285,11 +285,15 @@ class BaseSurvivalForest(SurvivalModel):
         X : array-like of shape (n_samples, n_features)
             Covariates.
         horizon : float, default=None
-            Up to when; None means the last time of the grid.
+            Up to when; None means the last of `unique_times_`. A curve keeps its last value.
         """
         X = self._check_covariates(X)
         times = self.forest_.times
-        end = times[-1] if horizon is None else check_number("horizon", horizon, low=0, hint="It is a time like y's.")
+        end = (
+            self.unique_times_[-1]
+            if horizon is None
+            else check_number("horizon", horizon, low=0, hint="It is a time like y's.")
+        )
         return self._read_curves(X, lambda curves: _areas(curves, times, end))
 
     def apply(self, X: Any) -> np.ndarray:
@@ -415,8 +419,8 @@ class BaseSurvivalForest(SurvivalModel):
             raise ValueError(
                 f"time_grid must be None, an integer or an array of times, got {grid!r}. {hint}"
             ) from error
-        if not len(times) or np.ndim(grid) != 1 or not (np.isfinite(times).all() and times[0] >= 0):
-            raise ValueError(f"time_grid must hold finite times that are not negative, got {grid!r}. {hint}")
+        if not len(times) or np.ndim(grid) != 1 or not ((times >= 0) & (times <= LARGEST_TIME)).all():
+            raise ValueError(f"time_grid must hold times from 0 to {LARGEST_TIME:g}, got {grid!r}. {hint}")
         return times
 
     def _predict_out_of_bag(
@@ -494,6 +498,9 @@ class BaseSurvivalForest(SurvivalModel):
         for row, values in enumerate(table):
             functions[row] = StepFunction(forest.times, values, start, domain)
         return functions
+
+    def _times_of_tables(self) -> np.ndarray:
+        return self.unique_times_
 
     def _shown_tree(self) -> Any:
         raise ValueError(

@@ -27,14 +27,11 @@ from dipolar.tree.pruning import pruning_path, split_statistics
 
 __all__ = ["ForestSummary", "best_summary", "default_trees", "relabel"]
 
-# Smallest leaf of a tree that stands for a forest, as a share of the rows: smaller groups are hard to read.
-SMALLEST_LEAF = 0.025
-
 # Criteria of univariate trees that are tried: against the log-rank one, the others stress early times or large rates.
 CRITERIA = ("logrank", "gehan", "exponential")
 
-# Weights of the dipole loss that are tried, from stiff to flexible.
-KAPPAS = (1.0, 100.0)
+# Where oblique trees that are tried cut along their surfaces.
+CUTS = ("svm", "logrank")
 
 # Outcomes that a row is given in place of its own, at even quantiles of its predicted survival curve.
 N_OUTCOMES = 5
@@ -59,16 +56,12 @@ class ForestSummary(NamedTuple):
     candidates: pd.DataFrame
 
 
-def default_trees(n_samples: int, max_leaf_nodes: int, seed: int) -> list[BaseSurvivalTree]:
-    """Return the trees that are tried: univariate ones by several criteria, oblique ones of different stiffness."""
-    limits = {
-        "max_leaf_nodes": max_leaf_nodes,
-        "min_samples_leaf": max(1, round(SMALLEST_LEAF * n_samples)),
-        "random_state": seed,
-    }
+def default_trees(max_leaf_nodes: int, seed: int) -> list[BaseSurvivalTree]:
+    """Return the trees that are tried, as the library has them: univariate and oblique ones, by several criteria."""
+    limits = {"max_depth": None, "max_leaf_nodes": max_leaf_nodes, "random_state": seed}
     return [
         *(LogRankSurvivalTree(criterion=criterion, **limits) for criterion in CRITERIA),
-        *(DipoleSurvivalTree(DipoleSVM(kappa=kappa, cut="logrank"), max_depth=None, **limits) for kappa in KAPPAS),
+        *(DipoleSurvivalTree(DipoleSVM(cut=cut), **limits) for cut in CUTS),
     ]
 
 

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2
 
+from dipolar._core.logrank import Family
 from dipolar.curves import tabulate
 from dipolar.metrics.checks import Rows, check_labels, check_rows
-from dipolar.parameters import check_choice, check_exponents, check_number, draw_seed
+from dipolar.parameters import check_choice, check_number, draw_seed
 from dipolar.threads import one_blas_thread
+from dipolar.weightings import make_family, weightings
 
 __all__ = ["LogRankTest", "logrank_test"]
 
-WEIGHTINGS = ("logrank", "gehan", "tarone-ware", "fleming-harrington")
 METHODS = ("chi2", "permutation", "auto")
 
 # Where a group expects fewer events than this, "auto" permutes: the chi-square law may reject far too often.
@@ -117,9 +118,8 @@ def logrank_test(
     Neuhaus, G. (1993). Conditional rank tests for the two-sample problem under random censorship. Annals of
     Statistics 21, 1760-1779.
     """
-    check_choice("weighting", weighting, WEIGHTINGS)
+    family = make_family("weighting", weighting, fleming_harrington, only=weightings())
     check_choice("method", method, METHODS, hint="'permutation' is honest with many small groups.")
-    exponents = check_exponents(fleming_harrington)
     n_permutations = int(check_number("n_permutations", n_permutations, low=1, high=1e7, whole=True))
     rows = check_rows(y, sample_weight)
     names, number = check_labels(groups, rows)
@@ -135,7 +135,7 @@ def logrank_test(
         )
 
     counts = _Counts.of(rows, number, len(names), times)
-    weight = _weights(weighting, exponents, counts)
+    weight = _weights(family, counts)
     observed, expected = counts.events @ weight, counts.share @ (weight * counts.deaths)
     statistic, rank = counts.test(weight)
     if method == "auto":
@@ -213,15 +213,10 @@ class _Counts:
         return _quadratic_form(U, variance, diagonal)
 
 
-def _weights(weighting: str, exponents: tuple[float, float], counts: _Counts) -> np.ndarray:
-    if weighting == "logrank":
-        return np.ones(len(counts.total))
-    if weighting == "gehan":
-        return counts.total
-    if weighting == "tarone-ware":
-        return np.sqrt(counts.total)
+def _weights(family: Family, counts: _Counts) -> np.ndarray:
+    """W_k of every event time."""
     before = np.append(1.0, np.cumprod(np.maximum(1.0 - counts.deaths / counts.total, 0.0))[:-1])
-    return before ** exponents[0] * (1.0 - before) ** exponents[1]
+    return counts.total**family.at_risk * before**family.rho * (1.0 - before) ** family.gamma
 
 
 def _quadratic_form(U: np.ndarray, V: np.ndarray, diagonal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from dipolar._core.search import SearchRules
 from dipolar._core.surfaces import NO_SPREAD, cut_node
-from dipolar.kernels import LARGEST_SCALE, Kernel, make_kernel
+from dipolar.kernels import LARGEST_SCALE, Kernel, is_precomputed, make_kernel
 from dipolar.node_svm.dipoles import CUTOFF_RULES, find_cutoffs
 from dipolar.node_svm.factors import Factor, Surface, factorise
 from dipolar.node_svm.search import INITS, Settled, settle, starting_cuts
@@ -166,7 +166,7 @@ def check_svm(svm: Any) -> None:
     check_number("pure_weight", svm.pure_weight, low=0, high=LARGEST_WEIGHT, hint=hint)
     check_kappa(svm.kappa)
     check_choice("kappa_scale", svm.kappa_scale, KAPPA_SCALES, hint="'sum' is the paper's.")
-    if svm.standardize and isinstance(svm.kernel, str) and svm.kernel == "precomputed":
+    if svm.standardize and is_precomputed(svm.kernel):
         raise ValueError(
             "standardize=True needs covariates, but with kernel='precomputed' X is a kernel matrix. Pass "
             "standardize=False."

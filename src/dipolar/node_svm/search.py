@@ -113,6 +113,7 @@ def starting_cuts(X: np.ndarray, weight: np.ndarray, init: int, rng: np.random.G
     Each covariate at its median, or at its quartiles: then at most ten covariates, drawn at random, constant ones left
     out where others are there.
     """
+    quantiles: tuple[float, ...]
     if init == MEDIAN:
         columns, quantiles = np.arange(X.shape[1]), (0.5,)
     elif init == QUARTILE:

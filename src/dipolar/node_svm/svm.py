@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from dipolar.kernels import LinearKernel, require_square
+from dipolar.kernels import LinearKernel, is_precomputed, require_square
 from dipolar.node_svm.dipoles import find_cutoffs
 from dipolar.node_svm.factors import Surface
 from dipolar.node_svm.learning import LearntSvm, NodeSplit, check_svm, learn
@@ -213,7 +213,7 @@ class DipoleSVM(BaseEstimator):
         """
         check_svm(self)
         X, survival, weight = check_fit_data(self, X, y, sample_weight, drop_unseen=False)
-        is_square = self._is_precomputed()
+        is_square = is_precomputed(self.kernel)
         rows = arrange_rows(X, survival, weight, events_first=self.cutoff_rule == "text")
         if is_square:
             require_square(X)
@@ -232,27 +232,24 @@ class DipoleSVM(BaseEstimator):
         """Return the score of each row: negative left of the surface, positive right of it, 0 on it."""
         check_is_fitted(self)
         X = check_predict_data(self, X)
-        X = X[:, self._columns] if self._is_precomputed() else self._svm.scaled(X)
+        X = X[:, self._columns] if is_precomputed(self.kernel) else self._svm.scaled(X)
         return self._surface.score(X)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return 0 for the rows left of the surface (score < 0) and 1 for the others."""
         return (self.decision_function(X) >= 0).astype(np.int64)
 
-    def _is_precomputed(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
-
     def _keep(self, svm: LearntSvm, found: NodeSplit, surface: Surface, rows: TrainingRows) -> None:
         """Assign what a user may look at."""
         settled, factor = found.settled, found.factor
         used, coefficients = factor.expansion(settled.weights)
         self._svm, self._surface = svm, surface
-        self._columns = rows.first if self._is_precomputed() else None
+        self._columns = rows.first if is_precomputed(self.kernel) else None
         self.margin_ = svm.rules.margin
         self.boundary_ = surface.boundary
         self.support_ = rows.first[used]
         Z = svm.scaled(rows.X)
-        self.support_vectors_ = np.empty((0, Z.shape[1])) if self._is_precomputed() else Z[used]
+        self.support_vectors_ = np.empty((0, Z.shape[1])) if is_precomputed(self.kernel) else Z[used]
         self.dual_coef_ = coefficients
         self.intercept_ = surface.intercept
         quantiles = self.pure_quantile, self.mixed_quantile
@@ -277,5 +274,5 @@ class DipoleSVM(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.target_tags.positive_only = True
-        tags.input_tags.pairwise = self._is_precomputed()
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
         return tags

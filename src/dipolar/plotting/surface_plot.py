@@ -18,6 +18,7 @@ from matplotlib.patheffects import withStroke
 from scipy.ndimage import binary_dilation, distance_transform_edt
 from sklearn.utils.validation import check_is_fitted
 
+from dipolar.kernels import is_precomputed
 from dipolar.node_svm.svm import DipoleSVM
 from dipolar.parameters import check_number
 from dipolar.plotting.curves import short_number
@@ -141,9 +142,9 @@ def _check_model(model: Any) -> None:
             "for it, forest.summary_tree(X, y).tree."
         )
     check_is_fitted(model)
-    if isinstance(model, DipoleSVM) and isinstance(model.kernel, str) and model.kernel == "precomputed":
+    if isinstance(model, DipoleSVM) and is_precomputed(model.kernel):
         raise ValueError(
-            "model has kernel='precomputed' and knows no covariates to draw. Pass the kernel as a callable."
+            "model has kernel='precomputed' and knows no covariates to draw. Pass the kernel as a function."
         )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dipolar._core.growth import CUT_FIELDS, CUT_LOGRANK, MISSING_SEEN, find_axis_cuts, keep_sampled
-from dipolar._core.logrank import EXPONENTIAL, FEATURE, GAIN, MISSING_LEFT, THRESHOLD
+from dipolar._core.logrank import FEATURE, GAIN, MISSING_LEFT, THRESHOLD, Family
 from dipolar.curves import tabulate
 from dipolar.rows import TrainingRows
 from dipolar.survival import Survival
@@ -32,8 +32,7 @@ def sort_columns(X: np.ndarray) -> np.ndarray:
 class AxisSplitter:
     """Univariate cuts with the largest statistic of the log-rank family over the covariates drawn for a node."""
 
-    family: int  # of `dipolar._core.logrank`
-    exponents: tuple[float, float]  # (rho, gamma) of the Fleming-Harrington family
+    family: Family
     max_features: int  # covariates that vary in a node and are tried there
 
     events_first = True
@@ -93,7 +92,7 @@ class AxisFinder:
         self._columns, self._rng, self._max_features = columns, rng, splitter.max_features
         self._outcome = survival.time, survival.event, weight, _baseline_exposure(survival, weight, splitter.family)
         self._limits = np.array([limits.min_samples_leaf, limits.min_events_leaf])
-        self._criterion = splitter.family, *splitter.exponents
+        self._family = splitter.family
         self._scratch = (
             np.empty(n, dtype=np.int32), np.empty(n), np.empty(n), np.empty((5, n + 2)), np.empty((n + 2, 2)),
         )  # fmt: skip
@@ -104,7 +103,7 @@ class AxisFinder:
         cuts = np.empty((len(start), CUT_FIELDS))
         find_axis_cuts(
             self._columns, self.orders, start, stop, drawn, self._max_features, *self._outcome, self._limits,
-            *self._criterion, *self._scratch, self.goes_left, cuts,
+            self._family, *self._scratch, self.goes_left, cuts,
         )  # fmt: skip
         self._cuts.append(cuts)
         return np.where(cuts[:, FEATURE] >= 0, cuts[:, GAIN], 0.0), cuts[:, CUT_LOGRANK]
@@ -121,9 +120,9 @@ class AxisFinder:
         )
 
 
-def _baseline_exposure(survival: Survival, weight: np.ndarray, family: int) -> np.ndarray:
+def _baseline_exposure(survival: Survival, weight: np.ndarray, family: Family) -> np.ndarray:
     """Return weight times the sample's Nelson-Aalen estimate at each row's time (LeBlanc and Crowley 1992)."""
-    if family != EXPONENTIAL:
+    if not family.is_exponential:
         return np.zeros(len(weight))
     rows = weight > 0
     hazard = tabulate(survival.take(rows), weight[rows])[0].cumulative_hazard_function()

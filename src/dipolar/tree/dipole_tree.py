@@ -142,6 +142,8 @@ class DipoleSurvivalTree(BaseSurvivalTree):
         check_choice("dipole_scope", self.dipole_scope, DIPOLE_SCOPES, hint="'root' is the paper's.")
         inherit = check_number("inherit", self.inherit, low=0, high=LARGEST_INHERIT, hint="5 is common; 0 is none.")
         svm = DipoleSVM() if self.svm is None else self.svm
+        if not isinstance(svm, DipoleSVM):
+            raise ValueError(f"svm must be a DipoleSVM or None, which is DipoleSVM(), got {svm!r}.")
         return SurfaceSplitter((svm,), n_features, inherit=inherit, root_cutoffs=self.dipole_scope == "root")
 
     def _warn_about(self, finder: Finder) -> None:

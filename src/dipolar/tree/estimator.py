@@ -313,6 +313,9 @@ class BaseSurvivalTree(SurvivalModel):
             functions[i] = table.cumulative_hazard_function() if hazard else table.survival_function()
         return functions[row_leaf]
 
+    def _times_of_tables(self) -> np.ndarray:
+        return self.unique_times_
+
     def _shown_tree(self) -> BaseSurvivalTree:
         return self
 

@@ -26,8 +26,10 @@ __all__ = ["Finder", "Splitter", "grow_on", "grow_tree"]
 class Splitter(Protocol):
     """How the nodes of trees are split; small, and sent to every worker."""
 
-    #: Whether events come first among rows of equal times, or censorings.
-    events_first: bool
+    @property
+    def events_first(self) -> bool:
+        """Whether events come first among rows of equal times, or censorings."""
+        ...
 
     def check(self) -> None:
         """Raise ValueError if a parameter is wrong."""
@@ -51,8 +53,10 @@ class Finder(Protocol):
     orders: np.ndarray
     #: (n,) bool, marked for the rows of every node whose split has been found.
     goes_left: np.ndarray
-    #: In how many nodes a problem was not solved to its tolerance.
-    n_unconverged: int
+    @property
+    def n_unconverged(self) -> int:
+        """In how many nodes a problem was not solved to its tolerance."""
+        ...
 
     def find(self, start: np.ndarray, stop: np.ndarray, parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Find the splits of some nodes; return their gains, 0 where there is none, and log-rank statistics.

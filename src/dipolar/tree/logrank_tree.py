@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dipolar._core.logrank import FAMILIES
-from dipolar.parameters import check_choice, check_exponents, count_features
+from dipolar.parameters import count_features
 from dipolar.tree.axis_finder import AxisSplitter
 from dipolar.tree.estimator import BaseSurvivalTree
+from dipolar.weightings import make_family
 
 __all__ = ["LogRankSurvivalTree"]
 
@@ -31,7 +31,8 @@ class LogRankSurvivalTree(BaseSurvivalTree):
     criterion : {"logrank", "gehan", "tarone-ware", "fleming-harrington", "exponential"}, default="logrank"
         The statistic: weights :math:`W_k` of 1, :math:`Y_k`, :math:`\sqrt{Y_k}` or
         :math:`S(t_k-)^\rho (1 - S(t_k-))^\gamma`; or the likelihood ratio of two exponential rates after
-        times were replaced by the root's cumulative hazard (LeBlanc and Crowley 1992).
+        times were replaced by the root's cumulative hazard (LeBlanc and Crowley 1992). Others can be
+        registered, see :func:`dipolar.weightings.register_weighting`.
     fleming_harrington : tuple of two floats, default=(1.0, 0.0)
         The exponents :math:`(\rho, \gamma)`, not negative. Read for that criterion only.
     max_depth : int, default=None
@@ -149,6 +150,6 @@ class LogRankSurvivalTree(BaseSurvivalTree):
         self.verbose = verbose
 
     def _splitter(self, n_features: int) -> AxisSplitter:
-        check_choice("criterion", self.criterion, tuple(FAMILIES), hint="'logrank' is the usual one.")
+        family = make_family("criterion", self.criterion, self.fleming_harrington)
         max_features = count_features(self.max_features, n_features) or n_features
-        return AxisSplitter(FAMILIES[self.criterion], check_exponents(self.fleming_harrington), max_features)
+        return AxisSplitter(family, max_features)

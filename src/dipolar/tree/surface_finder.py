@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from dipolar._core.search import GIVEN, settle_nodes
 from dipolar._core.surfaces import cut_surfaces, prepare_nodes, sample_rows, take_columns
+from dipolar.kernels import is_precomputed
 from dipolar.node_svm.factors import Surface, is_explicit
 from dipolar.node_svm.interior_point import suits_blas
 from dipolar.node_svm.learning import Inherited, LearntSvm, check_svm, learn
@@ -51,7 +52,7 @@ class SurfaceSplitter:
         """Refuse machines that cannot split the nodes of a tree."""
         for svm in self.svms:
             check_svm(svm)
-            if isinstance(svm.kernel, str) and svm.kernel == "precomputed":
+            if is_precomputed(svm.kernel):
                 raise ValueError(
                     "kernel='precomputed' is not for trees, which are grown on parts and resamples of the rows. Pass "
                     "the kernel as a function, or split a single node with DipoleSVM."
@@ -84,7 +85,7 @@ class _Machine:
         return replace(self.svm, kernel=self.svm.kernel.narrowed(n_columns / self.n_features))
 
     @cached_property
-    def tables(self) -> MonomialTables | None:
+    def tables(self) -> MonomialTables:
         """The explicit features of the kernel on any number of columns that a node may have."""
         all_columns = self.max_features == self.n_features
         sizes = [self.n_features] if all_columns else range(1, self.max_features + 1)
@@ -93,8 +94,7 @@ class _Machine:
     def suits_compiled_code(self, n_rows: int, n_columns: int) -> bool:
         """Whether compiled code makes the features of a node itself and solves its problem."""
         return (
-            self.tables is not None
-            and self.svm.solver == "interior_point"
+            self.svm.solver == "interior_point"
             and is_explicit(self.svm.kernel, n_columns, n_rows)
             and not suits_blas(n_rows, int(self.tables.size_of[n_columns]))
         )
@@ -148,8 +148,7 @@ class SurfaceFinder:
         self._survival, self._weight = survival, weight
         self._limits = np.array([limits.min_samples_leaf, limits.min_events_leaf])
         self._carried = np.zeros(len(weight) if splitter.inherit > 0 else 0)
-        widths = [machine.tables.widest for machine in self._machines if machine.tables is not None]
-        self._widest = max(widths, default=0)
+        self._widest = max(machine.tables.widest for machine in self._machines)
         self._found: list[_Found] = []
         self._n_found = 0
         self._bases: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # rows and coefficients, by number of the find

@@ -60,14 +60,14 @@ class MonomialTables:
     size: np.ndarray  # (n_lines,) what they are multiplied by
 
     @classmethod
-    def of(cls, kernel: Kernel, numbers_of_columns: Iterable[int]) -> MonomialTables | None:
-        """List the features; None for a kernel that has none on these columns."""
+    def of(cls, kernel: Kernel, numbers_of_columns: Iterable[int]) -> MonomialTables:
+        """List the features, for those numbers of columns on which the kernel has some."""
         wanted = [m for m in numbers_of_columns if kernel.n_features(m) is not None]
         if not wanted:
-            return None
+            return cls(np.zeros(1, np.int64), np.zeros(1, np.int64), np.empty((0, 1), np.int64), np.empty(0))
         most = max(wanted)
         if kernel.n_features(most) == most:  # those of fewer columns are the first of those of more
-            lines, start, size = _features(kernel, most), np.zeros(most + 1), np.arange(most + 1)
+            lines, start, size = _features(kernel, most), np.zeros(most + 1), np.arange(most + 1.0)
         else:
             parts = [_features(kernel, m) for m in wanted]
             lines, start, size = list(chain.from_iterable(parts)), np.zeros(most + 1), np.zeros(most + 1)
@@ -373,7 +373,7 @@ class Surfaces(Splits):
         sides = np.column_stack((self.kernel, np.diff(self.column_offset)))
         kinds, table_of = np.unique(sides, axis=0, return_inverse=True)
         tables = [MonomialTables.of(self.kernels[number], [m]) for number, m in kinds]
-        factors = [np.empty((0, 1), np.int64) if table is None else table.factor for table in tables]
+        factors = [table.factor for table in tables]
         degree = max((factor.shape[1] for factor in factors), default=1)
         padded = [np.pad(f, ((0, 0), (0, degree - f.shape[1])), constant_values=-1) for f in factors]
         factor = np.concatenate([np.empty((0, degree), np.int64), *padded])

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from dipolar.cli import options
-from dipolar.cli.choices import Dates, Pruning, TreeKind, TreeSettings
+from dipolar.cli.choices import Dates, TreeKind, TreeOptions
 from dipolar.cli.data import DataChoice, read_data
 from dipolar.cli.evaluation import evaluate_trees
 from dipolar.cli.messages import counted
@@ -24,23 +24,18 @@ LEGEND = (
 
 def evaluate(
     data: options.DataArgument,
-    tree: Annotated[
-        list[TreeKind] | None,
-        typer.Option(
-            metavar="KIND",
-            help="univariate, linear, quadratic or gaussian; may be repeated. Default: all four.",
-            rich_help_panel="Tree",
-        ),
-    ] = None,
+    tree: options.Trees = None,
     folds: Annotated[int, typer.Option(min=2, help="Number of parts, each tested on once.")] = 5,
     repeats: Annotated[int, typer.Option(min=1, help="How often to shuffle the rows into parts anew.")] = 1,
     kappa: options.Kappa = None,
     standardize: options.Standardize = None,
-    pruning: options.PruningRule = Pruning.bootstrap,
+    max_depth: options.MaxDepth = None,
+    min_split: options.MinSplit = None,
+    min_leaf: options.MinLeaf = None,
+    pruning: options.PruningRule = None,
     alpha: options.Alpha = None,
     bootstraps: options.Bootstraps = None,
-    max_depth: options.MaxDepth = None,
-    min_leaf: options.MinLeaf = 10,
+    tune: options.Tune = False,
     sheet: options.Sheet = None,
     time: options.Time = None,
     event: options.Event = None,
@@ -62,8 +57,10 @@ def evaluate(
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
     kinds = list(dict.fromkeys(tree or TreeKind))
-    settings = TreeSettings(kappa, standardize, pruning, alpha, bootstraps, max_depth, min_leaf, seed, jobs)
-    settings.check(kinds)
+    asked = TreeOptions(
+        kappa, standardize, max_depth, min_split, min_leaf, pruning, alpha, bootstraps, tune, seed, jobs
+    )
+    asked.check(kinds)
     columns = ColumnChoice(only or (), drop or (), category or (), dates.value)
     choice = DataChoice(time, event, event_value or (), None, covariates and covariates.value, columns, sheet)
 
@@ -72,7 +69,7 @@ def evaluate(
     notes = [*rows.notes, *preparation.describe(), *preparation.apply(rows.table).notes]
     n_fits = folds * repeats * len(kinds)
     with terminal.progress(f"fitting {n_fits} trees", n_fits) as update:
-        result = evaluate_trees(rows, kinds, settings, folds=folds, repeats=repeats, done=update)
+        result = evaluate_trees(rows, kinds, asked, folds=folds, repeats=repeats, done=update)
 
     how = {"folds": folds, "repeats": repeats, "seed": seed, "unscored_fits": result.n_unscored}
     document = {"command": "evaluate", "data": rows.to_json(), "notes": notes, **how, "trees": result.to_json()}

@@ -8,13 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
+from dipolar import SurvivalTreeCV
 from dipolar.cli import options
-from dipolar.cli.choices import Dates, Pruning, TreeKind, TreeSettings
+from dipolar.cli.choices import Dates, TreeKind, TreeOptions
 from dipolar.cli.data import Data, DataChoice, read_data
 from dipolar.cli.destination import check_destination
-from dipolar.cli.leaves import describe_leaves, describe_splits, leaf_grid, round_time, split_grid
+from dipolar.cli.leaves import MOST_LEAVES_SHOWN, describe_leaves, describe_splits, leaf_grid, round_time, split_grid
 from dipolar.cli.messages import counted, refusals_as_user_errors
-from dipolar.cli.model import Model, SurvivalTree, save_model
+from dipolar.cli.model import Model, save_model
 from dipolar.cli.pictures import save_report
 from dipolar.cli.preparation import ColumnChoice, Preparation, Prepared
 from dipolar.cli.terminal import Terminal, collected_warnings
@@ -24,14 +25,7 @@ __all__ = ["fit"]
 
 def fit(
     data: options.DataArgument,
-    tree: Annotated[
-        TreeKind,
-        typer.Option(
-            metavar="KIND",
-            help="How nodes are split: univariate, linear, quadratic or gaussian.",
-            rich_help_panel="Tree",
-        ),
-    ] = TreeKind.linear,
+    tree: options.Tree = TreeKind.linear,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Save the model here.", rich_help_panel="Output"),
@@ -42,11 +36,13 @@ def fit(
     ] = None,
     kappa: options.Kappa = None,
     standardize: options.Standardize = None,
-    pruning: options.PruningRule = Pruning.bootstrap,
+    max_depth: options.MaxDepth = None,
+    min_split: options.MinSplit = None,
+    min_leaf: options.MinLeaf = None,
+    pruning: options.PruningRule = None,
     alpha: options.Alpha = None,
     bootstraps: options.Bootstraps = None,
-    max_depth: options.MaxDepth = None,
-    min_leaf: options.MinLeaf = 10,
+    tune: options.Tune = False,
     sheet: options.Sheet = None,
     time: options.Time = None,
     event: options.Event = None,
@@ -69,8 +65,10 @@ def fit(
     columns are left out: all of it is said, and stored in the model for `dipolar predict`.
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
-    settings = TreeSettings(kappa, standardize, pruning, alpha, bootstraps, max_depth, min_leaf, seed, jobs)
-    settings.check([tree])
+    asked = TreeOptions(
+        kappa, standardize, max_depth, min_split, min_leaf, pruning, alpha, bootstraps, tune, seed, jobs
+    )
+    asked.check([tree])
     check_destination(output, force=force, sources=[data])
     check_destination(report, force=force, sources=[data, output])
     columns = ColumnChoice(only or (), drop or (), category or (), dates.value)
@@ -79,21 +77,15 @@ def fit(
     rows = read_data(data, choice)
     preparation = Preparation.learn(rows.table, rows.outcome, columns)
     prepared = preparation.apply(rows.table)
-    with collected_warnings() as warnings:
-        fitted = fit_tree(settings.make(tree), prepared, rows, terminal)
-    model = Model(fitted, preparation)
+    with collected_warnings() as warnings, refusals_as_user_errors(), terminal.progress_of_fit("growing the tree"):
+        fitted = asked.make(tree).fit(prepared.X, rows.y)
+    tuned = fitted if isinstance(fitted, SurvivalTreeCV) else None
+    model = Model(fitted if tuned is None else tuned.best_estimator_, preparation)
     if output is not None:
         save_model(model, output)
     if report is not None:
         save_report(model, report, prepared.X, rows.y, title=rows.table.name)
-    _tell(terminal, Fitted(model, tree, rows, prepared, warnings, {"output": output, "report": report}))
-
-
-def fit_tree(tree: SurvivalTree, prepared: Prepared, data: Data, terminal: Terminal) -> SurvivalTree:
-    """Fit with a bar that follows what the tree says about itself."""
-    with refusals_as_user_errors(), terminal.progress_of_verbose_fit("growing the tree"):
-        tree.set_params(verbose=1).fit(prepared.X, data.y)
-    return tree.set_params(verbose=0)
+    _tell(terminal, Fitted(model, tuned, tree, rows, prepared, warnings, {"output": output, "report": report}))
 
 
 @dataclass(frozen=True)
@@ -101,6 +93,7 @@ class Fitted:
     """All that there is to tell about a fit."""
 
     model: Model
+    tuned: SurvivalTreeCV | None
     kind: TreeKind
     data: Data
     prepared: Prepared
@@ -121,6 +114,49 @@ class Fitted:
         except ValueError:
             return None
 
+    @property
+    def advice(self) -> str | None:
+        """What to try where the tree says nothing, too much to read, or what may be chance."""
+        tree = self.model.tree
+        if tree.n_leaves_ == 1:
+            return f"One leaf: this tree tells no two people apart. {self._why_one_leaf()}"
+        if tree.n_leaves_ > MOST_LEAVES_SHOWN:
+            return "These are more leaves than one can read. Try --max-depth 3, --pruning bootstrap or --tune."
+        return self._weak_splits() if tree.pruning is None and self.tuned is None else None
+
+    def _weak_splits(self) -> str | None:
+        tree = self.model.tree
+        statistics = tree.tree_.logrank[tree.tree_.is_split]
+        n_weak = int((statistics < tree.alpha).sum())
+        if not n_weak:
+            return None
+        have = f"{n_weak} of {counted(len(statistics), 'split')} {'has' if n_weak == 1 else 'have'}"
+        return (
+            f"{have} a log-rank statistic below {tree.alpha:g}, the price of a split in pruning, and may be chance. "
+            "Try --pruning bootstrap or --tune."
+        )
+
+    def _why_one_leaf(self) -> str:
+        tree = self.model.tree
+        if tree.max_depth == 0 and self.tuned is None:
+            return "That is what --max-depth 0 asks for."
+        if self.tuned is not None:
+            return (
+                "No other candidate is better by more than a standard error of its cross-validated score. To see "
+                "their splits, leave out --tune."
+            )
+        if tree.grown_.n_leaves > 1:
+            return "No split is worth its price in pruning. Try a lower --alpha; --pruning none shows what was grown."
+        needed = max(tree.min_samples_split, 2 * tree.min_samples_leaf)
+        if len(self.data.y) < needed:
+            return (
+                f"A node needs {needed} rows to be split (--min-split, --min-leaf), and there are {len(self.data.y)}."
+            )
+        return (
+            f"No split that leaves {tree.min_samples_leaf} rows on both sides was found. Try a smaller --min-leaf, "
+            "another --tree or --kappa, or more columns."
+        )
+
 
 def _tell(terminal: Terminal, fitted: Fitted) -> None:
     """Print the fit for machines or for people."""
@@ -134,6 +170,8 @@ def _tell(terminal: Terminal, fitted: Fitted) -> None:
     if splits:
         terminal.show(split_grid(splits))
     terminal.show(leaf_grid(leaves, at, fitted.model.time_unit))
+    if fitted.advice:
+        terminal.say(fitted.advice)
     for what, path in fitted.files.items():
         if path is not None:
             terminal.say_file(WRITTEN[what], path)
@@ -145,12 +183,18 @@ WRITTEN = {"output": "Model saved to", "report": "Report written to"}
 
 
 def _about_tree(fitted: Fitted) -> str:
-    tree = fitted.model.tree
+    tree, size = fitted.model.tree, counted(fitted.model.tree.n_leaves_, "leaf", "leaves")
     pruned = f" of {tree.grown_.n_leaves} grown, pruned by {PRUNED_BY[tree.pruning]}" if tree.pruning else ""
-    return (
-        f"{fitted.kind.value.capitalize()} tree, {counted(len(fitted.prepared.X.columns), 'covariate')}: "
-        f"{counted(tree.n_leaves_, 'leaf', 'leaves')}{pruned}. {_about_concordance(fitted.concordance)}"
-    )
+    about = f"{fitted.kind.value.capitalize()} tree, {counted(len(fitted.prepared.X.columns), 'covariate')}: "
+    flattery = "" if tree.n_leaves_ == 1 else _about_concordance(fitted.concordance)
+    return f"{about}{size}{pruned}. {_about_tuning(fitted.tuned)}{flattery}".rstrip()
+
+
+def _about_tuning(tuned: SurvivalTreeCV | None) -> str:
+    if tuned is None:
+        return ""
+    chosen = " ".join(f"{OPTION_OF[name]} {value:g}" for name, value in tuned.best_params_.items())
+    return f"Cross-validation chose {chosen} among {len(tuned.cv_results_)} candidates. "
 
 
 def _about_concordance(concordance: float | None) -> str:
@@ -160,6 +204,7 @@ def _about_concordance(concordance: float | None) -> str:
 
 
 PRUNED_BY = {"bootstrap": "the bootstrap", "validation": "held-out rows", "fixed": "a fixed price"}
+OPTION_OF = {"svm__kappa": "--kappa", "min_samples_leaf": "--min-leaf", "max_depth": "--max-depth"}
 
 
 def _document(fitted: Fitted, at: float) -> dict[str, Any]:
@@ -170,11 +215,13 @@ def _document(fitted: Fitted, at: float) -> dict[str, Any]:
         "covariates": list(fitted.prepared.X.columns),
         "notes": fitted.notes,
         "tree": fitted.kind.value,
-        "parameters": {name: tree.get_params()[name] for name in sorted(tree.get_params())},
+        "parameters": {name: value for name, value in sorted(tree.get_params().items()) if name != "svm"},
+        "tuned": None if fitted.tuned is None else fitted.tuned.best_params_,
         "n_leaves": tree.n_leaves_,
         "n_leaves_grown": tree.grown_.n_leaves,
         "harrell_c_on_training_rows": fitted.concordance,
         "survival_at": at,
+        "advice": fitted.advice,
         "warnings": fitted.warnings,
         **{name: None if path is None else str(path) for name, path in fitted.files.items()},
     }
