@@ -66,8 +66,7 @@ def _fit(draw: Draw, folder: Path, data: Path, names: list[str]) -> None:
     model, page = folder / "m.dipolar", folder / "m.html"
     outputs = [model] + ([page] if draw.chance(0.1) else [])
     options = ["-o", model] + (["--report", page] if len(outputs) > 1 else [])
-    kind = QUICK if draw.chance(0.8) else ("--tree", draw.one_of(("linear", "gaussian")), "--max-depth", "2")
-    args = ["fit", data, *kind, "--pruning", draw.one_of(("fixed", "none")), *options, *_choices(draw, names)]
+    args = ["fit", data, *_tree_options(draw), *options, *_choices(draw, names)]
     ended = run(folder, args, outputs, machine_reads=draw.chance(0.5))
     require(not draw.is_tame or ended == DONE, "an ordinary table is refused")
     if ended == DONE:
@@ -105,6 +104,24 @@ COMMANDS: dict[str, Callable[[Draw, Path, Path, list[str]], None]] = {
     "evaluate": _evaluate,
     "report": _report,
 }
+
+
+def _tree_options(draw: Draw) -> list[str]:
+    """Return options about the tree: often the quick ones, sometimes any, none that is refused in tame cases."""
+    kind = "univariate" if draw.chance(0.8) else draw.one_of(("linear", "quadratic", "gaussian"))
+    options = ["--tree", kind]
+    if draw.chance(0.5):
+        options += ["--pruning", draw.one_of(("fixed", "none", "validation"))]
+    if draw.chance(0.05):
+        return draw.note("tree", [*options, "--tune"])
+    values = {"--max-depth": ("1", "2", "0"), "--min-leaf": ("1", "5", "1000"), "--min-split": ("2", "1000")}
+    if not draw.is_tame:
+        values |= {"--max-depth": ("2", "-1"), "--min-leaf": ("0", "5"), "--kappa": ("0", "1e300", "0.01", "-1", "nan")}
+        values |= {"--alpha": ("0", "4", "-1", "inf"), "--bootstraps": ("2", "0")}
+    for option, offered in values.items():
+        if draw.chance(0.3):
+            options += [option, draw.one_of(offered)]
+    return draw.note("tree", options)
 
 
 def _choices(draw: Draw, names: list[str]) -> list[str]:

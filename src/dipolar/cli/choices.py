@@ -105,16 +105,14 @@ class TreeOptions:
         return DipoleSurvivalTree(svm, **shared)
 
 
-def usual(name: str) -> str:
-    """Say what the library's own value of a parameter of the trees is."""
-    dipole, univariate = getattr(DipoleSurvivalTree(), name), getattr(LogRankSurvivalTree(), name)
-    if dipole == univariate:
-        return f"Default: {_worded(dipole)}."
-    return f"Default: {_worded(dipole)}, univariate {_worded(univariate)}."
+def usual(name: str, none: str = "none") -> str:
+    """Say the library's own value of a parameter of the trees; `none` is the word for None."""
 
+    def worded(value: Any) -> str:
+        return none if value is None else f"{value:g}" if isinstance(value, int | float) else str(value)
 
-def _worded(value: Any) -> str:
-    return "none" if value is None else f"{value:g}" if isinstance(value, int | float) else str(value)
+    dipole, univariate = worded(getattr(DipoleSurvivalTree(), name)), worded(getattr(LogRankSurvivalTree(), name))
+    return f"Default: {dipole}." if dipole == univariate else f"Default: {dipole}, univariate {univariate}."
 
 
 def _given(**values: Any) -> dict[str, Any]:

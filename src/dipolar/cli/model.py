@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dipolar import DipoleSurvivalTree, LogRankSurvivalTree
+from dipolar import DipoleSurvivalTree, LogRankSurvivalTree, SurvivalTreeCV
 from dipolar.cli.cells import as_numbers
 from dipolar.cli.destination import whole_file
 from dipolar.cli.messages import UserError, listed, reason_of, refusals_as_user_errors
@@ -30,7 +30,7 @@ SurvivalTree = LogRankSurvivalTree | DipoleSurvivalTree
 
 NOTE = "preparation"
 
-ESTIMATORS: dict[str, Any] = {cls.__name__: cls for cls in (LogRankSurvivalTree, DipoleSurvivalTree)}
+ESTIMATORS: dict[str, Any] = {cls.__name__: cls for cls in (LogRankSurvivalTree, DipoleSurvivalTree, SurvivalTreeCV)}
 
 
 @dataclass(frozen=True)
@@ -60,14 +60,15 @@ def save_model(model: Model, path: Path) -> None:
 
 
 def load_model(path: Path) -> Model:
-    """Read what `save_model`, or the `save` of a tree, wrote."""
+    """Read what `save_model`, or the `save` of a tree, wrote; of a tuned tree the chosen one is taken."""
     try:
         _require_file(path)
         with refusals_as_user_errors():
             header, _ = read_model(path)
             if header.get("estimator") not in ESTIMATORS:
                 raise UserError(f"{path} holds a {header.get('estimator')}, not one of {listed(ESTIMATORS)}.")
-            tree = ESTIMATORS[header["estimator"]].load(path)
+            loaded = ESTIMATORS[header["estimator"]].load(path)
+            tree = loaded.best_estimator_ if isinstance(loaded, SurvivalTreeCV) else loaded
     except OSError as error:
         raise UserError(f"{path} cannot be read: {reason_of(error)}.") from error
     return Model(tree, _load_preparation(path, tree))

@@ -142,7 +142,7 @@ Standardize = Annotated[
 ]
 MaxDepth = Annotated[
     int | None,
-    typer.Option(help=f"Most splits on the way to a leaf. {usual('max_depth')}", rich_help_panel=TREE),
+    typer.Option(help=f"Most splits on the way to a leaf. {usual('max_depth', 'no limit')}", rich_help_panel=TREE),
 ]
 MinSplit = Annotated[
     int | None,
@@ -173,7 +173,7 @@ Tune = Annotated[
     bool,
     typer.Option(
         "--tune",
-        help="Choose depth, size of leaves and kappa by cross-validation. Takes about a hundred times as long.",
+        help="Choose depth, size of leaves and kappa by cross-validation. Takes 20 to 40 times as long.",
         rich_help_panel=TREE,
     ),
 ]
