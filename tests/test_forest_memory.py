@@ -22,7 +22,7 @@ def forest(request):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1000, 4))
     y = survival_outcome(rng.exponential(np.exp(X[:, 0])), rng.random(1000) < 0.7)
-    fitted = request.param(3, random_state=0).fit(X, y)
+    fitted = request.param(n_estimators=3, random_state=0).fit(X, y)
     assert len(fitted.unique_times_) > 650
     return fitted
 

@@ -446,7 +446,7 @@ def require_square(X: np.ndarray) -> None:
 def _learnt(kernel: Kernel, parameter: float | None) -> float:
     """Return a parameter that has been fixed."""
     if parameter is None:
-        raise ValueError(f"{kernel!r} has a parameter that is None. Give it a number, or learn it: kernel.fit(X, weight)")
+        raise ValueError(f"{kernel!r} has a parameter that is None. Give it a number, or call kernel.fit(X, weight).")
     return parameter
 
 

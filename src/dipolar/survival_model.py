@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from dipolar.metrics.concordance import concordance_index
 from dipolar.model_file import (
@@ -214,12 +214,16 @@ class SurvivalModel(BaseEstimator):
             return self._times_of_tables() if return_array else None
         if return_array:
             raise ValueError("times and return_array=True both ask for a table. Pass one of them.")
-        if np.ndim(times) != 1 or isinstance(times, str):
+        try:
+            asked = np.asarray(times, dtype=np.float64)
+        except (TypeError, ValueError):
+            asked = np.array(np.nan)
+        if asked.ndim != 1 or not np.isfinite(asked).all():
             raise ValueError(
-                f"times must be a list of times, got {times!r:.60}. For the values at unique_times_ pass "
-                "return_array=True."
+                f"times must be a list of finite times, got {times!r:.200}. None gives step functions, "
+                "return_array=True the values at unique_times_."
             )
-        return check_array(times, ensure_2d=False, dtype=np.float64, input_name="times")
+        return asked
 
     def _restore_features(self, header: dict[str, Any]) -> None:
         n_features, names = header.get("n_features"), header.get("feature_names")

@@ -282,10 +282,10 @@ def _children_allowed(event, weight, left, limits):
 def _fill_shares(Z, rows, columns, factor, coefficients, scores, intercept, share):
     """Share a split among its covariates by how much the score changes, in the mean, when one is set to its mean.
 
-    At most 64 rows, evenly spread, are looked at. `share` is overwritten; it sums to 1.
+    Of curved surfaces at most 64 rows or so, evenly spread, are looked at. `share` is overwritten; it sums to 1.
     """
     n, m = len(rows), len(columns)
-    step = max(1, n // ROWS_FOR_SHARES)
+    step = 1 if factor.shape[1] == 1 else max(1, n // ROWS_FOR_SHARES)
     position = np.arange(m)  # columns by their place in z below
     z = np.empty(m)
     total = 0.0
