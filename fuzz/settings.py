@@ -138,6 +138,9 @@ CV: Table = {
     "random_state": ((0, 1), (None,)),
 }
 
+# The solver that is there for reference is slow: it is asked for one problem, or two.
+WITH_OSQP = {"init": "positive", "max_reorientations": 1, "max_depth": 1, "pruning": None, "solver_tol": 1e-2}
+
 # The estimators, what is drawn for them, and what keeps a case cheap and the same each time where nothing is drawn.
 ESTIMATORS: Mapping[str, tuple[type, Table, Mapping[str, Any]]] = {
     "svm": (DipoleSVM, SVM, {"random_state": 0}),
@@ -173,6 +176,8 @@ def _draw_settings(draw: Draw, table: Table, **fixed: Any) -> dict[str, Any]:
     for name, (ordinary, wild) in table.items():
         if draw.chance(0.9 if name in ("kernel", "pruning", "criterion") else GIVEN):
             settings[name] = draw.ordinary_or_wild(ordinary, wild)
+    if settings.get("solver") == "osqp":
+        settings |= {name: value for name, value in WITH_OSQP.items() if name in table}
     if not draw.is_tame and draw.chance(MISTAKEN):
         settings[draw.note("mistaken", draw.one_of(list(table)))] = draw.one_of(WRONG)
     return draw.note("settings", settings)
