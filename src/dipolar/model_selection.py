@@ -340,62 +340,6 @@ class DipoleSurvivalTreeCV(BaseEstimator):
         return self.best_estimator_
 
 
-def _score_paths(self, template, families, kappas, depths, X, y, weight, folds, scorers) -> list[list[_Score]]:
-        """Score every path in kappa: one list for each family and fold, in that order."""
-        report = Reporter(self.verbose)
-        tasks = [
-            delayed(_score_path)(clone(template).set_params(**family), kappas, depths, X, y, weight, fold, scorers)
-            for family in families
-            for fold in folds
-        ]
-        paths = []
-        for path in run_tasks(tasks, self.n_jobs):
-            paths.append(path)
-            report.searching(len(paths), len(tasks))
-        return paths
-
-    def _choose(self, families: list[dict[str, Any]], depths: Sequence[int | None]) -> None:
-        table, name = self.cv_results_, self.scorer_names_[0]
-        mean = table[f"mean_test_{name}"]
-        if mean.isna().all():
-            raise ValueError(
-                f"scoring={name!r} is not defined on every fold of cv={self.cv!r}, for any candidate. Use fewer folds, "
-                "or folds with equal shares of events."
-            )
-        bar = mean.max()
-        if self.one_standard_error:
-            spread = table[f"std_test_{name}"][mean.idxmax()]
-            n_folds = sum(column.startswith("split") and column.endswith(f"_{name}") for column in table)
-            bar -= spread / np.sqrt(n_folds)
-        near = table[mean >= bar]
-        self.best_index_ = int(near.sort_values(["mean_n_leaves", "kappa"], kind="stable").index[0])
-        chosen = table.loc[self.best_index_]
-        self.best_kappa_ = float(chosen["kappa"])
-        family = families[self.best_index_ * len(families) // len(table)]
-        self.best_params_ = {**family, "kappa": self.best_kappa_}
-        if depths != [None]:
-            self.best_params_["max_depth"] = int(chosen["max_depth"])
-        self.best_score_ = float(mean[self.best_index_])
-
-    def _with_names(self, X: np.ndarray) -> Any:
-        """Give the checked covariates their names back, if they had any."""
-        names = getattr(self, "feature_names_in_", None)
-        return X if names is None else pd.DataFrame(X, columns=names)
-
-    def _tree(self) -> DipoleSurvivalTree:
-        check_is_fitted(self)
-        return self.best_estimator_
-
-
-def _listed(name: str, value: Any, hint: str) -> list[Any]:
-    """Return a parameter that is one value, or a sequence of them, as a list that is not empty."""
-    is_sequence = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
-    values = list(value) if is_sequence else [value]
-    if not values:
-        raise ValueError(f"{name} must list at least one value, got {value!r}. {hint}")
-    return values
-
-
 def _score_path(tree, kappas, depths, X, y, weight, fold, scorers) -> list[_Score]:
     """Grow trees for each kappa on one fold and score them at each depth; what is common to them is done once."""
     train, test = fold
@@ -474,4 +418,10 @@ def _tabulate(
     return pd.DataFrame.from_records(records)
 
 
-
+def _listed(name: str, value: Any, hint: str) -> list[Any]:
+    """Return a parameter that is one value, or a sequence of them, as a list that is not empty."""
+    is_sequence = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+    values = list(value) if is_sequence else [value]
+    if not values:
+        raise ValueError(f"{name} must list at least one value, got {value!r}. {hint}")
+    return values
