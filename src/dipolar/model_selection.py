@@ -466,3 +466,12 @@ def _tabulate(
             record["mean_fit_time"] = np.mean([cell.seconds for cell in cells])
             records.append(record)
     return pd.DataFrame.from_records(records)
+
+
+def _listed(name: str, value: Any, hint: str) -> list[Any]:
+    """Return a parameter that is one value, or a sequence of them, as a list that is not empty."""
+    is_sequence = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+    values = list(value) if is_sequence else [value]
+    if not values:
+        raise ValueError(f"{name} must list at least one value, got {value!r}. {hint}")
+    return values
