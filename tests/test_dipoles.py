@@ -91,7 +91,7 @@ def test_orientation_with_foreign_cutoffs(data, outcome, cut):
     scores = scores_of(data.draw, len(weight))
     rows = reference.repeat_rows(weight)
     rule = Rule(cutoff_rule=data.draw(st.sampled_from(["text", "scripts"])))
-    dipoles = Dipoles(survival, weight, rule, Cutoffs(cut, 2 * cut))
+    dipoles = Dipoles(survival, weight, rule, Cutoffs(cut, 2 * cut, 12.0))
     expected = reference.orient(
         survival.time[rows], survival.event[rows], scores[rows], cut, 2 * cut, 1.0, 1.0, rule.cutoff_rule
     )
@@ -126,7 +126,7 @@ def test_a_mixed_pair_exists_exactly_when_orientation_finds_one(data, outcome):
 def assert_sums_of_pairs(time, scores, weight):
     """All rows are events. A pair counts as often as the product of its weights says; rounding makes no pulls."""
     survival = Survival(time, np.ones(len(time), dtype=bool))
-    upward, downward = Dipoles(survival, weight, Rule(), Cutoffs(1.5, 2.0)).orient(scores)
+    upward, downward = Dipoles(survival, weight, Rule(), Cutoffs(1.5, 2.0, 9.0)).orient(scores)
 
     level = score_levels(scores)
     same_sign = np.add.outer(level, level) >= 0
@@ -165,7 +165,7 @@ def test_rounding_makes_no_pulls_in_large_samples():
     """All pure pairs lean down; sums of ten thousand tenths are not exact, and their differences are not zero."""
     n = 10_000
     survival = Survival(np.random.RandomState(0).exponential(size=n), np.ones(n, dtype=bool))
-    dipoles = Dipoles(survival, np.full(n, 0.1), Rule(), Cutoffs(1.0, np.nan))
+    dipoles = Dipoles(survival, np.full(n, 0.1), Rule(), Cutoffs(1.0, np.nan, 9.0))
     upward, downward = dipoles.orient(-1.0 - np.random.RandomState(1).uniform(size=n))
     np.testing.assert_array_equal(upward, 0.0)
     assert np.mean(downward > 0.0) > 0.99
@@ -174,7 +174,7 @@ def test_rounding_makes_no_pulls_in_large_samples():
 def test_a_light_row_pulls_however_heavy_the_others_are():
     """A row that was seen once, beside one that was seen 10^15 times."""
     survival = Survival(np.array([1.0, 2.0, 9.0]), np.ones(3, dtype=bool))
-    dipoles = Dipoles(survival, np.array([1.0, 1.0, 1e15]), Rule(pure_weight=0.0), Cutoffs(0.5, 5.0))
+    dipoles = Dipoles(survival, np.array([1.0, 1.0, 1e15]), Rule(pure_weight=0.0), Cutoffs(0.5, 5.0, 9.0))
     upward, downward = dipoles.orient(np.array([3.0, 2.0, 1.0]))
     np.testing.assert_array_equal(upward, [1e15, 1e15, 0.0])
     np.testing.assert_array_equal(downward, [0.0, 0.0, 2e15])
@@ -192,7 +192,7 @@ def test_mirrored_scores_tie_after_rounding():
     """0.1 + 0.2 and 0.3 differ in the last bit; on the grid their pure pair leans up."""
     survival = Survival(np.array([1.0, 1.0, 5.0]), np.array([True, True, True]))
     scores = np.array([0.1 + 0.2, -0.3 - 1e-16, 1.0])
-    dipoles = Dipoles(survival, np.ones(3), Rule(), Cutoffs(0.5, 4.0))
+    dipoles = Dipoles(survival, np.ones(3), Rule(), Cutoffs(0.5, 4.0, 9.0))
     upward, _ = dipoles.orient(scores)
     mirrored, _ = dipoles.orient(np.array([0.3, -0.1 - 0.2, 1.0]))
     np.testing.assert_array_equal(upward, mirrored)
@@ -202,7 +202,7 @@ def test_mirrored_scores_tie_after_rounding():
 def test_all_scores_zero_is_the_all_positive_orientation():
     """Every pure pair up, every mixed pair up for its earlier and down for its later member."""
     survival = Survival(np.array([1.0, 2.0, 9.0]), np.array([True, True, False]))
-    dipoles = Dipoles(survival, np.ones(3), Rule(), Cutoffs(2.0, 5.0))
+    dipoles = Dipoles(survival, np.ones(3), Rule(), Cutoffs(2.0, 5.0, 9.0))
     upward, downward = dipoles.orient(np.zeros(3))
     np.testing.assert_array_equal(upward, [2.0, 2.0, 0.0])
     np.testing.assert_array_equal(downward, [0.0, 0.0, 2.0])

@@ -42,7 +42,7 @@ class Cutoffs:
 
     pure: float
     mixed: float
-    largest_time: float = 0.0  # of the rows that they were found on: gaps are known to a fraction of it
+    largest_time: float  # of the rows that they were found on: gaps are known to a fraction of it
 
     def bounds(self, cutoff_rule: str) -> tuple[float, float]:
         """Return the gap below which two events are a pure pair, and that from which on a pair is mixed."""
