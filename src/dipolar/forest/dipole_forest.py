@@ -13,7 +13,7 @@ from dipolar.tree.surface_finder import SurfaceSplitter, warn_about_unconverged
 __all__ = ["DipoleSurvivalForest"]
 
 # What a forest is grown with. Its trees are many and look at parts of the data: precise surfaces are wasted on them.
-FOREST_SVM = DipoleSVM(pure_weight=1.0, cut="logrank", max_reorientations=1, solver_tol=1e-2)
+FOREST_SVM = DipoleSVM(pure_weight=1.0, cut="logrank", max_reorientations=0, solver_tol=1e-2)
 
 
 class DipoleSurvivalForest(BaseSurvivalForest):
@@ -27,8 +27,8 @@ class DipoleSurvivalForest(BaseSurvivalForest):
     ----------
     svm : DipoleSVM or list of them, default=None
         The machine that finds the surfaces, or several, one of which is drawn for each node. None is a linear one whose
-        dipoles all have the same weight, that re-orients them once, and whose score is cut where the log-rank statistic
-        is largest: ``DipoleSVM(pure_weight=1.0, cut="logrank", max_reorientations=1, solver_tol=1e-2)``.
+        dipoles all have the same weight, that solves the starting orientation, and whose score is cut where the log-rank statistic
+        is largest: ``DipoleSVM(pure_weight=1.0, cut="logrank", max_reorientations=0, solver_tol=1e-2)``.
     n_estimators : int, default=100
         Number of trees.
     max_features : int, float, "sqrt", "log2" or None, default="sqrt"
