@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types tests plain-python fuzz figures reproduce bench clean
+.PHONY: demo test lint types tests plain-python fuzz figures reproduce bench size clean
 
 demo: $(VENV)/.installed-demo  ## fit a bundled data set, print its leaves, score the four trees, write a page
 	$(BIN)/dipolar fit whas500 --report whas500.html --force
@@ -53,6 +53,9 @@ bench: $(VENV)/.installed-test  ## the measured figures of docs/benchmarks.md; t
 	$(BIN)/python benchmarks/metrics.py
 	$(BIN)/python benchmarks/honesty.py
 	$(BIN)/python benchmarks/tuning.py
+
+size:  ## files, lines and lines of code by folder
+	@$(PYTHON) benchmarks/size.py
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -100,7 +100,7 @@ def curves_at_events(forest: Any, X: np.ndarray) -> np.ndarray:
     """Survival curves at the event times of the training rows."""
     if not HAS_MACHINES:
         return forest.predict_survival_function(X, return_array=True)
-    return forest.predict_survival_function(X, forest.event_times_, return_array=True)
+    return forest.predict_survival_function(X, forest.event_times_)
 
 
 def dipoles_of(survival: Any) -> tuple[Callable[[], Any], Callable[[Any, np.ndarray], Any]]:

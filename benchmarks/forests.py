@@ -88,7 +88,7 @@ def compare(n: int, n_trees: int, digits: int | None, target: float | None) -> N
     report(what, f"{slower:.2f}", "<= 3" if wanted else "", slower <= 3 if wanted else None)
 
     new = X[:N_PREDICTED]
-    our_seconds, _ = timed(lambda: ours.predict_survival_function(new, ours.event_times_, return_array=True))
+    our_seconds, _ = timed(lambda: ours.predict_survival_function(new, ours.event_times_))
     their_seconds, _ = timed(lambda: theirs.predict_survival_function(new, return_array=True))
     report(f"{name}: times faster to predict {N_PREDICTED} curves", f"{their_seconds / our_seconds:.1f}")
     size = len(pickle.dumps(theirs)) / 1e6

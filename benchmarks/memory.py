@@ -38,7 +38,7 @@ def make_data(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def read_off_table(forest: LogRankSurvivalForest, X: np.ndarray) -> np.ndarray:
     """Medians by way of all curves."""
-    table = forest.predict_survival_function(X, forest.event_times_, return_array=True)
+    table = forest.predict_survival_function(X, forest.event_times_)
     reached = table[:, -1] <= 0.5
     return np.where(reached, forest.event_times_[np.argmax(table <= 0.5, axis=1)], np.inf)
 

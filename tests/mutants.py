@@ -338,6 +338,38 @@ def change_a_number(subject: Subject, rng: np.random.Generator) -> bytes:
     return encode(Contents(subject.contents.header, arrays))
 
 
+def change_and_repair(subject: Subject, rng: np.random.Generator) -> bytes:
+    """Change a life table or a statistic of a tree, and with it all sums that would give it away."""
+    arrays = dict(subject.contents.arrays)
+    if "tree.left" not in arrays:
+        return change_a_number(subject, rng)
+    name = f"tree.{rng.choice(['tables.time', 'tables.at_risk', 'tables.events', 'logrank', 'gain'])}"
+    values = arrays[name] = arrays[name].copy()
+    places = rng.integers(len(values), size=int(rng.integers(1, 4)))
+    factor = float(rng.choice([-1.0, 0.0, 0.5, 2.0, 1e9, np.nan, np.inf]))
+    with np.errstate(all="ignore"):
+        values[places] = values[places] * factor if rng.random() < 0.7 else _wild(values.dtype, len(values), rng)
+        _repair(arrays)
+    return encode(Contents(subject.contents.header, arrays))
+
+
+def _repair(arrays: dict[str, np.ndarray]) -> None:
+    left, offset = arrays["tree.left"], arrays["tree.tables.offset"]
+    at_risk, events = arrays["tree.tables.at_risk"], arrays["tree.tables.events"]
+    for name, in_leaves in (("n_samples", at_risk[offset[:-1]]), ("n_events", np.add.reduceat(events, offset[:-1]))):
+        in_nodes = np.zeros(len(left))
+        in_nodes[left < 0] = in_leaves
+        for node in range(len(left) - 1, -1, -1):
+            if left[node] >= 0:
+                in_nodes[node] = in_nodes[left[node]] + in_nodes[left[node] + 1]
+        arrays[f"tree.{name}"] = in_nodes
+    removed_at, members = arrays["path.removed_at"], range(len(arrays["path.alphas"]))
+    arrays["path.statistics"] = np.array([arrays["tree.logrank"][removed_at > member].sum() for member in members])
+    time = arrays["tree.tables.time"]
+    arrays["unique_times"] = np.union1d(arrays["unique_times"], time)
+    arrays["event_times"] = np.union1d(arrays["event_times"], time[events > 0])
+
+
 def changed(values: np.ndarray, arrays: dict[str, np.ndarray], rng: np.random.Generator) -> np.ndarray:
     """Return an array that is damaged in one of many ways."""
     values = values.copy()
@@ -400,8 +432,9 @@ MUTATIONS: tuple[tuple[Callable[[Subject, np.random.Generator], bytes], float], 
     (change_array_header, 0.07),
     (change_json_text, 0.04),
     (change_header, 0.16),
-    (change_a_number, 0.18),
-    (change_arrays, 0.30),
+    (change_a_number, 0.16),
+    (change_and_repair, 0.10),
+    (change_arrays, 0.22),
 )
 
 

@@ -280,7 +280,7 @@ def lift(features, scale, lifted):
             lifted[1 + c, i] = scale * features[c, i]
 
 
-@compiled(forceinline=True)
+@compiled(inline="always")
 def solve(features, cost, largest, kappa, margin, tol, enough, weights, scores):
     """Minimise the criterion of one orientation; return its value, a lower bound of it, and the intercept.
 
@@ -316,7 +316,7 @@ def solve(features, cost, largest, kappa, margin, tol, enough, weights, scores):
     return unit * primal, unit * dual, margin * intercept
 
 
-@compiled(forceinline=True)
+@compiled(inline="always")
 def settle(time, event, weight, features, X, cuts, rules, weights, scores, path):
     """Find the surface of one node.
 
