@@ -151,7 +151,11 @@ def test_a_precomputed_kernel_looks_its_columns_up():
 @pytest.mark.parametrize(
     ("name", "parameters", "message"),
     [
-        ("cosine", {}, r"kernel must be one of \['linear', .*\], .* or a function of two matrices of rows, got 'cosine'"),
+        (
+            "cosine",
+            {},
+            r"kernel must be one of \['linear', .*\], .* or a function of two matrices .*, got 'cosine'",
+        ),
         (3, {}, r"kernel must be one of .* got 3"),
         (["rbf"], {}, r"kernel must be one of .* got \['rbf'\]"),
         ("polynomial", {"degree": 1.5}, r"degree must be .*got 1\.5"),

@@ -10,8 +10,9 @@ from dipolar._core.certificate import middle_intercept
 from dipolar._core.search import SearchRules, least_loss
 from dipolar.node_svm import interior_point
 from dipolar.node_svm.problem import NodeProblem, SolverStatus, node_criterion
-from dipolar.node_svm.search import INITS, SplitStatus, settle, starting_cuts
+from dipolar.node_svm.search import INITS, SplitStatus, Starts, settle, starting_cuts
 from dipolar.node_svm.solvers import solve
+from dipolar.quantiles import weighted_quantile
 from tests.reference.node_problem import KERNELS, make_problem, solve_with_clarabel
 
 ETAS = (-8, -6, -4, -2, 0, 2, 4, 6, 8)
@@ -33,9 +34,9 @@ def rules(problem, init="median", tol=0.0, max_reorientations=60):
 
 def search(problem, X, weight, dipoles, init, solver="interior_point", **settings):
     """Search for the surface of the node, whose orientation is not used."""
-    cuts = starting_cuts(X, weight, INITS[init], np.random.default_rng(0))
     wanted = rules(problem, init, **settings)
-    return settle(problem.features, dipoles.survival, weight, X, cuts, wanted, solver)
+    starts = starting_cuts(X, dipoles.survival, weight, wanted, np.random.default_rng(0))
+    return settle(problem.features, dipoles.survival, weight, X, starts, wanted, solver)
 
 
 def assert_optimal(problem, solution, tol):
@@ -146,7 +147,7 @@ def test_criterion_never_increases(seed, kernel, eta, init):
 
 def starting_problems(problem, X, weight, dipoles):
     """The node oriented by each cut of a covariate at a quartile."""
-    cuts = starting_cuts(X, weight, INITS["quartile"], np.random.default_rng(0))
+    cuts, _ = starting_cuts(X, dipoles.survival, weight, rules(problem, "quartile"), np.random.default_rng(0))
     pulls = (dipoles.orient(X[:, int(column)] - value) for column, value in cuts)
     return [NodeProblem(problem.features, *pull, problem.kappa, problem.margin) for pull in pulls]
 
@@ -167,7 +168,7 @@ def test_the_best_start_is_found_without_solving_all(seed, kernel, eta):
 def test_the_median_with_the_smallest_criterion_is_the_start(seed, kernel, eta):
     problem, X, weight, dipoles = node = case(seed, kernel, eta)
     criteria, optima = [], []
-    for column, value in starting_cuts(X, weight, INITS["median"], np.random.default_rng(0)):
+    for column, value in enumerate(np.apply_along_axis(weighted_quantile, 0, X, weight, 0.5)):
         scores = X[:, int(column)] - value
         start = NodeProblem(problem.features, *dipoles.orient(scores), problem.kappa, problem.margin)
         criteria.append(node_criterion(start, np.ones(1), scores))
@@ -328,7 +329,7 @@ def test_kappa_per_dipole_does_not_depend_on_their_number():
     """Every row twice, as two rows apart by next to nothing: the same surface, and twice the loss."""
     problem, X, weight, dipoles = case(1, "linear", 0)
     wanted = rules(problem, "positive", max_reorientations=0)._replace(per_dipole=True)
-    no_cuts = np.empty((0, 2))
+    no_cuts = Starts()
     once = settle(problem.features, dipoles.survival, weight, X, no_cuts, wanted)
     twice = settle(problem.features, dipoles.survival, 1000.0 * weight, X, no_cuts, wanted)
     np.testing.assert_allclose(twice.weights, once.weights, rtol=2e-2)

@@ -89,7 +89,7 @@ def _models() -> list[Any]:
 def _use(model: Any, X: np.ndarray, y: np.ndarray) -> None:
     """Ask a model for all that it predicts, and score it."""
     concordance_index(y, model.predict(X))
-    model.predict_median(X), model.predict_rmst(X)
+    model.predict_rmst(X)
     curves = model.predict_survival_function(X)
     times = np.quantile(y["time"], [0.2, 0.5, 0.8])
     integrated_brier_score(y, y, np.array([curve(times) for curve in curves]), times)

@@ -20,9 +20,18 @@ import numpy as np
 
 from dipolar._core.compiling import compiled
 from dipolar._core.logrank import FEATURE, GAIN, LOGRANK, THRESHOLD, best_cut, two_sample_logrank
-from dipolar._core.search import fill_levels
+from dipolar._core.search import fill_levels, take
 
-__all__ = ["NO_SPREAD", "cut_node", "cut_surfaces", "prepare_nodes", "route_surfaces", "sample_rows", "take_columns"]
+__all__ = [
+    "NO_SPREAD",
+    "best_shift",
+    "cut_at_zero",
+    "cut_surfaces",
+    "prepare_nodes",
+    "route_surfaces",
+    "sample_rows",
+    "take_columns",
+]
 
 # Fractional weights that are summed in another order may miss a limit by this much.
 SLACK_OF_LIMITS = 1.0 - 1e-9
@@ -152,11 +161,14 @@ def _score(z, columns, factor, coefficients, intercept):
 
 @compiled()
 def cut_surfaces(
-    Z, order, start, stop, time, event, weight, limits, by_logrank, tolerance, has_surface, column, n_columns,
+    Z, order, start, stop, time, event, weight, limits, shifts, tolerance, has_surface, column, n_columns,
     table_start, table_size, factor, size, centre, weights, inherits, parent_coefficient, parent_intercept, carries,
     carried, goes_left, coefficient, intercept, boundary, share, logrank,
 ):  # fmt: skip
     """Turn what a search found into surfaces, cut each node along its own, and mark the rows on the left.
+
+    With `shifts` a surface is moved to where the log-rank statistic along its score is largest. It is True or None: for
+    None the scan is not even compiled.
 
     `coefficient`, `intercept`, `boundary`, `share`, `logrank` (0 where there is no admissible cut) are overwritten, and
     for the rows of nodes with a surface `goes_left` and, if their children are to inherit, `carried`.
@@ -179,10 +191,15 @@ def cut_surfaces(
         rows = order[start[k] : stop[k]]
         scores = np.empty(len(rows))
         fill_scores(Z, rows, columns, table, coefficients, intercept[k], scores)
-        shift, boundary[k], logrank[k] = cut_node(
-            scores, time[rows], event[rows], weight[rows], limits, by_logrank, tolerance
-        )  # fmt: skip
-        if shift != 0.0:
+        own_time, own_event, own_weight = np.empty(len(rows)), np.empty(len(rows), np.bool_), np.empty(len(rows))
+        take(time, rows, own_time)
+        take(event, rows, own_event)
+        take(weight, rows, own_weight)
+        if shifts is None:
+            boundary[k], logrank[k] = cut_at_zero(scores, own_time, own_event, own_weight, limits, tolerance)
+        else:
+            boundary[k] = 0.0
+            shift, logrank[k] = best_shift(scores, own_time, own_event, own_weight, limits)
             intercept[k] -= shift
             fill_scores(Z, rows, columns, table, coefficients, intercept[k], scores)
         n_left = 0
@@ -199,22 +216,18 @@ def cut_surfaces(
 
 
 @compiled()
-def cut_node(scores, time, event, weight, limits, by_logrank, tolerance):
-    """Decide where a node is cut along its scores; return (shift, boundary, log-rank chi-square).
+def cut_at_zero(scores, time, event, weight, limits, tolerance):
+    """Leave a surface where it is; return its boundary and the log-rank chi-square.
 
-    Rows whose score less the shift is below the boundary go left. By the log-rank statistic the cut is shifted to where
-    that is largest; otherwise it stays at 0, and the boundary, plus or minus the tolerance, says to which side rows on
-    the surface go. The statistic is 0 where a child would be smaller than the limits (weight of rows and of events).
+    The boundary, plus or minus the tolerance, says to which side rows on the surface go. The statistic is 0 where a
+    child would be smaller than the limits (weight of rows and of events).
     """
-    if by_logrank:
-        shift, logrank = _best_shift(scores, time, event, weight, limits)
-        return shift, 0.0, logrank
     boundary = find_boundary(scores, tolerance)
     left = np.empty(len(scores), np.bool_)
     for i in range(len(scores)):
         left[i] = scores[i] < boundary
     logrank = two_sample_logrank(time, event, weight, left) if _children_allowed(event, weight, left, limits) else 0.0
-    return 0.0, boundary, logrank
+    return boundary, logrank
 
 
 @compiled()
@@ -237,7 +250,7 @@ def find_boundary(scores, tolerance):
 
 
 @compiled()
-def _best_shift(scores, time, event, weight, limits):
+def best_shift(scores, time, event, weight, limits):
     """Return the threshold with the largest log-rank statistic along the scores, and the statistic (0 if none)."""
     k = len(scores)
     level = np.empty((1, k))

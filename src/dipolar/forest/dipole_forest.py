@@ -27,8 +27,9 @@ class DipoleSurvivalForest(BaseSurvivalForest):
     ----------
     svm : DipoleSVM or list of them, default=None
         The machine that finds the surfaces, or several, one of which is drawn for each node. None is a linear one whose
-        dipoles all have the same weight, that solves the starting orientation, and whose score is cut where the log-rank statistic
-        is largest: ``DipoleSVM(pure_weight=1.0, cut="logrank", max_reorientations=0, solver_tol=1e-2)``.
+        dipoles all have the same weight, that solves the starting orientation, and whose score is cut where the
+        log-rank statistic is largest:
+        ``DipoleSVM(pure_weight=1.0, cut="logrank", max_reorientations=0, solver_tol=1e-2)``.
     n_estimators : int, default=100
         Number of trees.
     max_features : int, float, "sqrt", "log2" or None, default="sqrt"

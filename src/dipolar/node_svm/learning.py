@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from dipolar._core.search import SearchRules
-from dipolar._core.surfaces import NO_SPREAD, cut_node
+from dipolar._core.surfaces import NO_SPREAD, best_shift, cut_at_zero
 from dipolar.kernels import LARGEST_SCALE, Kernel, is_precomputed, make_kernel
 from dipolar.node_svm.dipoles import CUTOFF_RULES, find_cutoffs
 from dipolar.node_svm.factors import Factor, Surface, factorise
-from dipolar.node_svm.search import INITS, Settled, settle, starting_cuts
+from dipolar.node_svm.search import INITS, Settled, Starts, settle, starting_cuts
 from dipolar.node_svm.solvers import SOLVERS
 from dipolar.parameters import LARGEST_WEIGHT, check_choice, check_flag, check_kappa, check_number
 from dipolar.quantiles import pairwise_distance_quantile
@@ -105,12 +105,11 @@ class LearntSvm:
         """
         factor = self.factorise(X) if factor is None else factor
         if inherited is None:
-            cuts = starting_cuts(X, weight, self.rules.init, rng)
-            settled = settle(factor.features, survival, weight, X, cuts, self.rules, self.solver)
+            starts = starting_cuts(X, survival, weight, self.rules, rng)
+            settled = settle(factor.features, survival, weight, X, starts, self.rules, self.solver)
             return NodeSplit(factor.surface(settled.weights, settled.intercept), factor, settled)
         features = np.column_stack((factor.features, inherited.factor * inherited.centred))
-        none = np.empty((0, 2))
-        settled = settle(features, survival, weight, X, none, self.rules, self.solver, inherited.centred)
+        settled = settle(features, survival, weight, X, Starts(), self.rules, self.solver, inherited.centred)
         return NodeSplit(factor.surface(settled.weights[:-1], settled.intercept), factor, settled)
 
     def cut(
@@ -120,9 +119,13 @@ class LearntSvm:
 
         The statistic is 0 where a child would be smaller than `limits` (weight of rows and of events).
         """
-        args = survival.time, survival.event, weight, limits, self.by_logrank, self.tolerance
-        shift, boundary, logrank = cut_node(surface.sums(X), *args)
-        surface = replace(surface, intercept=surface.intercept - shift, boundary=boundary)
+        args = surface.sums(X), survival.time, survival.event, weight, limits
+        if self.by_logrank:
+            shift, logrank = best_shift(*args)
+            surface = replace(surface, intercept=surface.intercept - shift)
+        else:
+            boundary, logrank = cut_at_zero(*args, self.tolerance)
+            surface = replace(surface, boundary=boundary)
         return surface, surface.score(X), float(logrank)
 
 

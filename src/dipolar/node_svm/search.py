@@ -6,18 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from types import FunctionType
+from typing import NamedTuple
 
 import numpy as np
 
 from dipolar._core import search as compiled_search
-from dipolar._core.search import GIVEN, HAZARD, MEDIAN, POSITIVE, QUARTILE, SearchRules, settle_nodes
+from dipolar._core.search import GIVEN, HAZARD, MEDIAN, POSITIVE, QUARTILE, SearchRules, settle_nodes, value_cuts
 from dipolar.node_svm.interior_point import suits_blas
 from dipolar.node_svm.problem import NodeProblem
 from dipolar.node_svm.solvers import solve
 from dipolar.quantiles import weighted_quantile
 from dipolar.survival import Survival
 
-__all__ = ["INITS", "STATUSES", "Settled", "SplitStatus", "settle", "starting_cuts"]
+__all__ = ["INITS", "STATUSES", "Settled", "SplitStatus", "Starts", "settle", "starting_cuts"]
 
 #: Where a search may start.
 INITS = {"hazard": HAZARD, "median": MEDIAN, "quartile": QUARTILE, "positive": POSITIVE}
@@ -76,7 +77,7 @@ def settle(
     survival: Survival,
     weight: np.ndarray,
     X: np.ndarray,
-    cuts: np.ndarray,
+    starts: Starts,
     rules: SearchRules,
     solver: str = "interior_point",
     scores: np.ndarray | None = None,
@@ -89,7 +90,7 @@ def settle(
         Centred factor of the kernel on the node's rows, which are in dipole order.
     survival, weight : Survival, ndarray
         Outcomes and frequencies.
-    X, cuts : ndarray of shape (n_samples, n_columns), (n_cuts, 2)
+    X, starts : ndarray of shape (n_samples, n_columns), Starts
         Covariates, and where the search may cut them to start (see :func:`starting_cuts`).
     rules : SearchRules
     solver : {"interior_point", "osqp"}
@@ -99,7 +100,8 @@ def settle(
     table = np.ascontiguousarray(features.T)
     rules = rules if scores is None else rules._replace(init=GIVEN)
     start = np.zeros(len(weight)) if scores is None else scores
-    args = survival.time, survival.event, weight, table, np.ascontiguousarray(X), cuts, rules
+    rows = np.arange(len(weight), dtype=np.int32)
+    args = survival.time, survival.event, weight, table, np.ascontiguousarray(X), rows, *starts, rules
     if solver == "interior_point" and not suits_blas(*features.shape):
         found = _settle_compiled(args, start.copy())
         if not found.status.wants_another_solver:
@@ -107,34 +109,50 @@ def settle(
     return _settle_around(_solver(solver), args, start.copy())
 
 
-def starting_cuts(X: np.ndarray, weight: np.ndarray, init: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the univariate cuts that a search starts from, one (column, value) in each row.
+class Starts(NamedTuple):
+    """The univariate cuts that a search starts from, if it does."""
 
-    Each covariate at its median, or at its quartiles: then at most ten covariates, drawn at random, constant ones left
-    out where others are there.
+    cuts: np.ndarray = np.empty((0, 2))  # (n_cuts, 2), column and value
+    floors: np.ndarray = np.empty(0)  # (n_cuts,) lower bounds of the optima from each of them
+
+
+def starting_cuts(
+    X: np.ndarray, survival: Survival, weight: np.ndarray, rules: SearchRules, rng: np.random.Generator
+) -> Starts:
+    """Return the cuts that a search in a node starts from.
+
+    Each covariate at its median, and then the one with the smallest criterion; or each at its quartiles: then at most
+    ten covariates, drawn at random, constant ones left out where others are there.
     """
     quantiles: tuple[float, ...]
-    if init == MEDIAN:
+    if rules.init == MEDIAN:
         columns, quantiles = np.arange(X.shape[1]), (0.5,)
-    elif init == QUARTILE:
+    elif rules.init == QUARTILE:
         columns, quantiles = np.flatnonzero(np.ptp(X, axis=0) > 0), (0.25, 0.5, 0.75)
         columns = columns if len(columns) else np.arange(1)
         if len(columns) > MAX_QUARTILE_COVARIATES:
             columns = np.sort(rng.choice(columns, MAX_QUARTILE_COVARIATES, replace=False))
     else:
-        return np.empty((0, 2))
-    return np.array([(c, weighted_quantile(X[:, c], weight, q)) for c in columns for q in quantiles], np.float64)
+        return Starts()
+    cuts = np.array([(c, weighted_quantile(X[:, c], weight, q)) for c in columns for q in quantiles], np.float64)
+    values = np.empty(len(cuts))
+    rows = np.arange(len(weight), dtype=np.int32)
+    value_cuts(survival.time, survival.event, weight, np.ascontiguousarray(X), rows, cuts, rules, values)
+    if rules.init == QUARTILE:
+        return Starts(cuts, values)
+    best = int(np.argmin(values))
+    return Starts(cuts[best : best + 1], np.zeros(1))
 
 
 def _settle_compiled(args: tuple, scores: np.ndarray) -> Settled:
-    time, event, weight, table, X, cuts, rules = args
+    time, event, weight, table, X, rows, cuts, floors, rules = args
     rank, n = table.shape
     weights, path = np.zeros((1, rank)), np.empty((1, rules.max_reorientations + 1))
     status, n_solved = np.empty(1, np.int64), np.empty(1, np.int64)
     intercept, dual = np.empty(1), np.empty(1)
     settle_nodes(
-        time, event, weight, np.arange(n, dtype=np.int32), np.array([0, n]), table.ravel(), np.array([0, table.size]),
-        np.array([rank]), X, cuts, np.array([0, len(cuts)]), rules,
+        time, event, weight, rows, np.array([0, n]), table.ravel(), np.array([0, table.size]),
+        np.array([rank]), X, cuts, floors, np.array([0, len(cuts)]), rules,
         weights, scores, path, status, n_solved, intercept, dual,
     )  # fmt: skip
     return Settled(STATUSES[status[0]], weights[0], intercept[0], scores, path[0, : n_solved[0]], dual[0])

@@ -16,7 +16,7 @@ from dipolar.kernels import is_precomputed
 from dipolar.node_svm.factors import Surface, is_explicit
 from dipolar.node_svm.interior_point import suits_blas
 from dipolar.node_svm.learning import Inherited, LearntSvm, check_svm, learn
-from dipolar.node_svm.search import STATUSES, SplitStatus, starting_cuts
+from dipolar.node_svm.search import STATUSES, SplitStatus, Starts, starting_cuts
 from dipolar.node_svm.svm import DipoleSVM
 from dipolar.rows import TrainingRows
 from dipolar.survival import Survival
@@ -273,20 +273,20 @@ class SurfaceFinder:
             self._Z, own, own_offset, chosen.column, chosen.n_columns, tables.start_of, tables.size_of, tables.factor,
             tables.size, self._carried, spread, feature_offset, features, centre, scores,
         )  # fmt: skip
-        cuts, cut_offset = self._starting_cuts(svm, own, own_offset, chosen, is_child)
+        starts, cut_offset = self._starting_cuts(svm, own, own_offset, chosen, is_child)
         rules = svm.rules._replace(init=GIVEN) if is_child else svm.rules
         path = np.empty((len(nodes), rules.max_reorientations + 1))
         status, n_solved = np.empty(len(nodes), np.int64), np.empty(len(nodes), np.int64)
         time, event = self._survival.time, self._survival.event
         settle_nodes(
-            time, event, self._weight, own, own_offset, features, feature_offset, ranks, self._Z, cuts, cut_offset,
-            rules, weights, scores, path, status, n_solved, chosen.intercept, np.empty(len(nodes)),
+            time, event, self._weight, own, own_offset, features, feature_offset, ranks, self._Z, *starts,
+            cut_offset, rules, weights, scores, path, status, n_solved, chosen.intercept, np.empty(len(nodes)),
         )  # fmt: skip
         parent_coefficient, parent_intercept = self._parents(parent[nodes], is_child)
         cut_surfaces(
             self._Z, self.orders[0], start[nodes], stop[nodes], time, event, self._weight, self._limits,
-            svm.by_logrank, svm.tolerance, HAS_SURFACE[status], chosen.column, chosen.n_columns, tables.start_of,
-            tables.size_of, tables.factor, tables.size, centre, weights, is_child, parent_coefficient, parent_intercept,
+            True if svm.by_logrank else None, svm.tolerance, HAS_SURFACE[status], chosen.column, chosen.n_columns,
+            tables.start_of, tables.size_of, tables.factor, tables.size, centre, weights, is_child, parent_coefficient, parent_intercept,
             inherit > 0, self._carried, self.goes_left, chosen.coefficient, chosen.intercept, chosen.boundary,
             chosen.share, chosen.logrank,
         )  # fmt: skip
@@ -383,18 +383,20 @@ class SurfaceFinder:
 
     def _starting_cuts(
         self, svm: LearntSvm, rows: np.ndarray, row_offset: np.ndarray, nodes: _Found, is_child: bool
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[Starts, np.ndarray]:
         """Return the univariate cuts that the searches in some nodes start from, and where those of each node begin."""
         n_nodes = len(row_offset) - 1
         if is_child or not svm.starts_from_cuts:
-            return np.empty((0, 2)), np.zeros(n_nodes + 1, np.int64)
+            return Starts(), np.zeros(n_nodes + 1, np.int64)
         every = []
         for k in range(n_nodes):
             own, columns = rows[row_offset[k] : row_offset[k + 1]], nodes.column[k, : nodes.n_columns[k]]
-            cuts = starting_cuts(self._Z[own][:, columns], self._weight[own], svm.rules.init, self._rng)
-            cuts[:, 0] = columns[cuts[:, 0].astype(np.int64)]
-            every.append(cuts)
-        return np.concatenate(every), np.concatenate(([0], np.cumsum([len(cuts) for cuts in every])))
+            Z, survival, weight = self._Z[own][:, columns], self._survival.take(own), self._weight[own]
+            starts = starting_cuts(Z, survival, weight, svm.rules, self._rng)
+            starts.cuts[:, 0] = columns[starts.cuts[:, 0].astype(np.int64)]
+            every.append(starts)
+        offset = np.concatenate(([0], np.cumsum([len(starts.cuts) for starts in every])))
+        return Starts(*(np.concatenate(parts) for parts in zip(*every))), offset
 
 
 def _gather_slices(values: np.ndarray, offset: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
