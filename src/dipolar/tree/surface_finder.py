@@ -286,9 +286,9 @@ class SurfaceFinder:
         cut_surfaces(
             self._Z, self.orders[0], start[nodes], stop[nodes], time, event, self._weight, self._limits,
             True if svm.by_logrank else None, svm.tolerance, HAS_SURFACE[status], chosen.column, chosen.n_columns,
-            tables.start_of, tables.size_of, tables.factor, tables.size, centre, weights, is_child, parent_coefficient, parent_intercept,
-            inherit > 0, self._carried, self.goes_left, chosen.coefficient, chosen.intercept, chosen.boundary,
-            chosen.share, chosen.logrank,
+            tables.start_of, tables.size_of, tables.factor, tables.size, centre, weights, is_child, parent_coefficient,
+            parent_intercept, inherit > 0, self._carried, self.goes_left, chosen.coefficient, chosen.intercept,
+            chosen.boundary, chosen.share, chosen.logrank,
         )  # fmt: skip
         for values, of_nodes in zip(found, chosen):
             values[nodes] = of_nodes
