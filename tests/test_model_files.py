@@ -10,13 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dipolar.tree.drawn_surfaces import DrawnSurfaces
-from dipolar.tree.persistence import add_note, read_note
 
 import dipolar
 from dipolar import DipoleSurvivalTree, LogRankSurvivalForest, LogRankSurvivalTree, ModelFileError
+from dipolar.model_file import EXPANSION, add_note, read_note
 from dipolar.records import rules_of
-from dipolar.tree import persistence
 from dipolar.tree.surfaces import Surfaces
 from tests.mutants import (
     FITTED,
@@ -407,7 +405,7 @@ def test_what_compresses_too_well_is_written_plain_and_comes_back(path):
     loaded = DipoleSurvivalTree.load(path)
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     with zipfile.ZipFile(path) as archive:
-        assert sum(info.file_size for info in archive.infolist()) <= persistence.EXPANSION * path.stat().st_size
+        assert sum(info.file_size for info in archive.infolist()) <= EXPANSION * path.stat().st_size
         assert all(info.compress_type == zipfile.ZIP_STORED for info in archive.infolist())
 
 

@@ -56,7 +56,7 @@ EXPANSION = 16
 # Entries of a file; a model has up to 40.
 MAX_ENTRIES = 200
 
-# Brackets that JSON may open at a time; a header has up to 4.
+# Brackets that JSON may open at a time; a header has up to 10.
 MAX_DEPTH = 20
 
 HEADER = "header.json"
