@@ -16,6 +16,7 @@ from dipolar import DipoleSurvivalTree, LogRankSurvivalForest, LogRankSurvivalTr
 from dipolar.model_file import EXPANSION, add_note, read_note
 from dipolar.records import rules_of
 from dipolar.tree.surfaces import Surfaces
+from tests.models import paper_tree
 from tests.mutants import (
     FITTED,
     Contents,
@@ -151,8 +152,12 @@ SINGLE = [
     ("cuts", "tree.tables.at_risk", 0, -1.0, "at_risk should hold numbers from"),
     ("cuts", "tree.tables.at_risk", 0, np.nan, "at_risk should hold numbers from"),
     ("cuts", "tree.tables.at_risk", 0, 1e17, "at_risk should hold numbers from"),
-    ("cuts", "tree.tables.at_risk", 1, 1000.0, "more events than rows at risk"),
-    ("cuts", "tree.tables.events", 0, 1000.0, "more events than rows at risk"),
+    ("cuts", "tree.tables.at_risk", 1, 1000.0, "the rows at risk in a life table"),
+    ("cuts", "tree.tables.events", 0, -1.0, "events should hold numbers from"),
+    ("cuts", "tree.tables.censored", 0, -1.0, "censored should hold numbers from"),
+    ("cuts", "tree.tables.censored", 0, 1000.0, "the rows at risk in a life table"),
+    ("tuned", "tree.tables.censored", 0, np.nan, "censored should hold numbers from"),
+    ("cuts", "tree.tables.events", 0, 1000.0, "the rows at risk in a life table"),
     ("cuts", "tree.tables.time", 0, np.inf, "time should hold numbers from"),
     ("cuts", "tree.tables.time", 0, 1e9, "the times of a life table do not ascend"),
     ("cuts", "tree.tables.time", 0, 1e-9, "a time that no training row has"),
@@ -200,7 +205,7 @@ SINGLE = [
     ("forest of kernels", "splits.coefficient", 0, np.inf, "coefficient should hold numbers from"),
     ("forest of kernels", "splits.scale", -1, -1.0, "scale should hold numbers from"),
     ("forest of cuts", "times", 0, 9.0, "the time grid should hold ascending values"),
-    ("forest of cuts", "all.at_risk", 0, 1.0, "more events than rows at risk"),
+    ("forest of cuts", "all.at_risk", 0, 1.0, "the rows at risk in a life table"),
     ("forest of cuts", "tables.time", 0, 1e-9, "a time that no training row has"),
 ]
 
@@ -366,7 +371,8 @@ def nested(depth):
         ("tuned", "estimator", {"estimator": "BaseSurvivalTree", "parameters": {}}, "a parameter is"),
         ("tuned", "estimator", {"estimator": "SurvivalTreeCV", "parameters": {}}, "estimator must be"),
         ("tuned", "estimator", nested(1), "estimator must be"),
-        ("tuned", "estimator", {"estimator": "LogRankSurvivalTree", "parameters": {}}, "its tree is a"),
+        ("tuned", "estimator", {"estimator": "LogRankSurvivalTree", "parameters": {}}, "param_grid must name"),
+        ("tuned cuts", "estimator", None, "its tree is a 'LogRankSurvivalTree'"),
         ("tuned", "param_grid", {"mapping": {"nonsense": [1]}}, "param_grid must name"),
         ("tuned", "param_grid", {"mapping": {"svm__kappa": 1.0}}, "param_grid must be"),
         ("tuned", "param_grid", [1], "param_grid must be"),
@@ -602,9 +608,10 @@ def test_what_compresses_too_well_is_written_plain_and_comes_back(path):
     X = np.zeros((120, 700))
     X[np.arange(120), rng.integers(700, size=120)] = 1.0
     X[:, 0] = rng.normal(size=120)
-    model = DipoleSurvivalTree(max_depth=1, random_state=0).fit(X, rng.exponential(size=120))
+    model = paper_tree(max_depth=1, random_state=0).fit(X, rng.exponential(size=120))
     model.save(path)
     loaded = DipoleSurvivalTree.load(path)
+    assert len(model.grown_.splits.basis) > 10
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     with zipfile.ZipFile(path) as archive:
         assert sum(info.file_size for info in archive.infolist()) <= EXPANSION * path.stat().st_size
@@ -628,7 +635,7 @@ def test_messages_are_short_whatever_is_in_the_file(subjects, path):
 
 def test_a_time_grid_may_end_anywhere(path):
     X = np.arange(40.0).reshape(-1, 1)
-    forest = LogRankSurvivalForest(2, time_grid=(1.0, 1e300), random_state=0).fit(X, X[:, 0] + 1)
+    forest = LogRankSurvivalForest(2, time_grid=(1.0, 1e100), random_state=0).fit(X, X[:, 0] + 1)
     forest.save(path)
     np.testing.assert_array_equal(LogRankSurvivalForest.load(path).predict_rmst(X), forest.predict_rmst(X))
 
