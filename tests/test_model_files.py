@@ -12,7 +12,14 @@ import numpy as np
 import pytest
 
 import dipolar
-from dipolar import DipoleSurvivalTree, LogRankSurvivalForest, LogRankSurvivalTree, ModelFileError
+from dipolar import (
+    DipoleSurvivalForest,
+    DipoleSurvivalTree,
+    DipoleSVM,
+    LogRankSurvivalForest,
+    LogRankSurvivalTree,
+    ModelFileError,
+)
 from dipolar.model_file import EXPANSION, add_note, read_note
 from dipolar.records import rules_of
 from dipolar.tree.surfaces import Surfaces
@@ -194,8 +201,8 @@ SINGLE = [
     ("planes", "tree.splits.mean", 0, np.inf, "mean should hold numbers from"),
     ("planes", "tree.splits.split", 0, -1, "do not belong to the nodes"),
     ("forest of kernels", "splits.kernel", 0, 3, "a kernel that is not there"),
-    ("forest of kernels", "splits.kernel", 0, 101, "kernel should hold integers from 0 to 100"),
-    ("forest of kernels", "splits.kernel", 0, -1, "kernel should hold integers from 0 to 100"),
+    ("forest of kernels", "splits.kernel", 0, 100, "kernel should hold integers from 0 to 99"),
+    ("forest of kernels", "splits.kernel", 0, -1, "kernel should hold integers from 0 to 99"),
     ("tuned", "tree.splits.kernel", 0, 1, "a kernel that is not there"),
     ("tuned", "tree.splits.coefficient", 0, np.nan, "coefficient should hold numbers from"),
     ("tuned", "tree.splits.mean", 0, np.inf, "mean should hold numbers from"),
@@ -204,6 +211,7 @@ SINGLE = [
     ("forest of kernels", "splits.column", 0, 4, "column should hold integers from 0 to 3"),
     ("forest of kernels", "splits.coefficient", 0, np.inf, "coefficient should hold numbers from"),
     ("forest of kernels", "splits.scale", -1, -1.0, "scale should hold numbers from"),
+    ("forest of cuts", "times", -1, 1e101, "the time grid should hold numbers from 0 to 1e+100"),
     ("forest of cuts", "times", 0, 9.0, "the time grid should hold ascending values"),
     ("forest of cuts", "all.at_risk", 0, 1.0, "the rows at risk in a life table"),
     ("forest of cuts", "tables.time", 0, 1e-9, "a time that no training row has"),
@@ -492,6 +500,23 @@ def test_parameters_that_fit_would_refuse_are_not_saved(path):
     with pytest.raises(ValueError, match="min_samples_leaf must be"):
         model.save(path)
     assert not path.exists()
+
+
+def test_more_machines_than_a_file_can_number_are_refused_before():
+    X = np.arange(40.0).reshape(-1, 1)
+    with pytest.raises(ValueError, match="at most 100 machines, got 101"):
+        DipoleSurvivalForest([DipoleSVM()] * 101, 1).fit(X, X[:, 0] + 1)
+
+
+def test_more_events_than_rows_at_risk_are_refused_be_it_by_rounding(subjects, path):
+    arrays = subjects["leaf"].contents.arrays
+    at_risk = arrays["tree.tables.at_risk"].copy()
+    last = arrays["tree.tables.events"].copy()
+    last[-1] += arrays["tree.tables.censored"][-1]
+    none = put(arrays["tree.tables.censored"], -1, 0.0)
+    at_risk[-1] = np.nextafter(last[-1], 0.0)
+    changed = {"tree__tables__events": last, "tree__tables__censored": none, "tree__tables__at_risk": at_risk}
+    assert "more events than rows at risk" in refusal(subjects["leaf"], path, with_arrays(subjects["leaf"], **changed))
 
 
 def test_arrays_that_nothing_reads_are_refused(subjects, path):

@@ -32,7 +32,7 @@ from dipolar.tree.rules import (
 )
 from dipolar.tree.splits import Splits, register_kind, route_by_nodes
 
-__all__ = ["MonomialTables", "Surfaces", "surface_shares"]
+__all__ = ["MOST_KERNELS", "MonomialTables", "Surfaces", "surface_shares"]
 
 # Coefficients and kernel values, and scores, which are sums of products of both, are no larger.
 LARGEST_FACTOR, LARGEST_SCORE = LARGEST_SCALE**2, LARGEST_SCALE**3
@@ -40,7 +40,7 @@ LARGEST_FACTOR, LARGEST_SCORE = LARGEST_SCALE**2, LARGEST_SCALE**3
 # Shares sum to 1 but for rounding, which may also make values of kernels larger.
 ROUNDING = 1e-6
 
-# More kernels than any tree draws from.
+# A tree draws from so many kernels at most.
 MOST_KERNELS = 100
 
 # Rows of a node that are looked at to share its gain among the covariates.
@@ -138,7 +138,7 @@ class Surfaces(Splits):
 
     kernels: tuple[Kernel, ...]  # on all covariates
     split: Annotated[np.ndarray, index("nodes", into="splits", may_be_missing=True)]  # number of a node's split, or -1
-    kernel: Annotated[np.ndarray, wholes("splits", low=0, high=MOST_KERNELS, dtype=np.int8)]  # which of the kernels
+    kernel: Annotated[np.ndarray, wholes("splits", low=0, high=MOST_KERNELS - 1, dtype=np.int8)]  # which of the kernels
     column_offset: Annotated[np.ndarray, offsets_of("splits", into="uses of columns", may_be_empty=False)]
     column: Annotated[np.ndarray, index("uses of columns", into="features")]
     share: Annotated[np.ndarray, reals("uses of columns", low=0, high=1 + ROUNDING)]
