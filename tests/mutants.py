@@ -25,13 +25,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from dipolar.tree.persistence import write_model
 
-from dipolar import (
-    LogRankSurvivalForest,
-    LogRankSurvivalTree,
-    ModelFileError,
-)
+from dipolar import LogRankSurvivalForest, LogRankSurvivalTree, ModelFileError, SurvivalTreeCV
+from dipolar.kernels import GaussianKernel
+from dipolar.model_file import write_model
 from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.export import export_dot, export_text, to_dict
 from tests.models import forest_of, paper_tree
@@ -50,7 +47,7 @@ FITTED: dict[str, Any] = {
     "cuts": LogRankSurvivalTree(pruning="bootstrap", n_bootstraps=2, random_state=0, fleming_harrington=(0.5, 0.5)),
     "planes": paper_tree(kernel="linear", standardize=True, pruning="validation", random_state=0),
     "quadratic": paper_tree(kernel="quadratic", max_depth=3, pruning="fixed", alpha=1.0, random_state=0),
-    "polynomial": paper_tree(kernel="polynomial", degree=6, max_rank=8, max_depth=3, random_state=0),
+    "polynomial": paper_tree(kernel="polynomial", degree=7, max_rank=8, max_depth=3, random_state=0),
     "rbf": paper_tree(kernel="rbf", max_rank=20, max_depth=3, random_state=0),
     "laplacian": paper_tree(kernel="laplacian", max_rank=20, max_depth=3, standardize=True, random_state=0),
     "sigmoid": paper_tree(kernel="sigmoid", max_rank=20, max_depth=2, random_state=0),
@@ -60,6 +57,14 @@ FITTED: dict[str, Any] = {
     "forest of kernels": forest_of(
         4, kernel=("linear", "quadratic", "rbf"), min_logrank=1.0, random_state=0, max_features=None
     ),
+    "tuned": SurvivalTreeCV(
+        paper_tree(max_rank=20, pruning="fixed", alpha=1.0),
+        param_grid={"svm__kernel": ["rbf", GaussianKernel(sigma2=2.0)]},
+        max_depth=[2],
+        cv=2,
+        random_state=0,
+    ),
+    "tuned cuts": SurvivalTreeCV(LogRankSurvivalTree(), max_depth=[2], cv=2, random_state=0),
 }
 
 INTEGERS = (0, 1, -1, 2, 3, 7, 100, 127, -128, 2**15, 2**31 - 1, -(2**31), 2**62, 2**63 - 1, -(2**63), -(2**62))
@@ -70,7 +75,11 @@ FLOATS = (
 JSON_VALUES: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 2, 19, 20, 21, 300, 1023, 10**6, 2**31, 2**63, 10**400, 0.5, -0.5, 1e-300, 1e300, 1e75,
     "", "linear", "rbf", "nonsense", "1", "x" * 10_000, [], [1], [1, 2], [[]], {}, {"a": 1}, "axis", "surface",
-    "drawn_surface", "GaussianKernel", "PolynomialKernel", "LinearKernel", float("nan"), float("inf"),
+    "GaussianKernel", "PolynomialKernel", "LinearKernel", float("nan"), float("inf"), "LogRankSurvivalTree",
+    "DipoleSurvivalTree", "BaseSurvivalTree", "DipoleSVM", {"distance_quantile": 0.5}, {"mapping": {"svm__kappa": [1]}},
+    {"kernel": {"name": "PolynomialKernel", "parameters": {"degree": 2, "coef0": 1.0}}},
+    {"estimator": "DipoleSVM", "parameters": {}}, {"estimator": "LogRankSurvivalTree", "parameters": {}},
+    {"estimator": "BaseSurvivalTree", "parameters": {}}, {"estimator": "SurvivalTreeCV", "parameters": {}},
 )  # fmt: skip
 
 OTHER_TYPES = (
@@ -114,7 +123,7 @@ def make_subjects(folder: Path) -> list[Subject]:
     subjects = []
     for name, model in FITTED.items():
         rows = X.copy()
-        if isinstance(model, LogRankSurvivalTree | LogRankSurvivalForest):
+        if model.__sklearn_tags__().input_tags.allow_nan:
             rows[::9, 1] = np.nan
         path = folder / "fitted"
         with warnings.catch_warnings():
@@ -459,12 +468,18 @@ def typical_rows(model: Any) -> np.ndarray:
     """Rows like those that the model was fitted to, as far as it knows them."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(12, model.n_features_in_))
+    model = _answering(model)
     splits = model.tree_.splits if isinstance(model, BaseSurvivalTree) else model.forest_.trees[0].splits
     if hasattr(splits, "mean"):
         X = splits.mean + splits.scale * X
     if model._allow_nan:
         X[::5] = np.nan
     return np.clip(X, -1e75, 1e75)
+
+
+def _answering(model: Any) -> Any:
+    """Return the model that the answers come from."""
+    return model.best_estimator_ if isinstance(model, SurvivalTreeCV) else model
 
 
 def ask_everything(model: Any) -> None:
@@ -489,7 +504,9 @@ def ask_everything(model: Any) -> None:
     require(np.isfinite(rmst).all() and (rmst >= 0).all(), "a restricted mean is negative or no number")
     shares = model.feature_importances_
     require(np.isfinite(shares).all() and (shares >= 0).all(), "an importance is negative or no number")
-    if isinstance(model, BaseSurvivalTree):
+    if isinstance(model, SurvivalTreeCV):
+        _ask_tuned(model, X)
+    elif isinstance(model, BaseSurvivalTree):
         _ask_tree(model, X)
     else:
         _ask_forest(model, X)
@@ -511,6 +528,16 @@ def _ask_tree(model: BaseSurvivalTree, X: np.ndarray) -> None:
     with tempfile.TemporaryDirectory() as folder:
         model.save(Path(folder) / "m")
         require(type(model).load(Path(folder) / "m").tree_ == model.tree_, "what is saved again is another tree")
+
+
+def _ask_tuned(model: SurvivalTreeCV, X: np.ndarray) -> None:
+    chosen = model.best_estimator_
+    require(np.array_equal(model.apply(X), chosen.apply(X)), "the chosen tree is another one")
+    _ask_tree(chosen, X)
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(Path(folder) / "m")
+        again = type(model).load(Path(folder) / "m")
+    require(again.best_estimator_.tree_ == chosen.tree_, "what is saved again is another tree")
 
 
 def _ask_forest(model: Any, X: np.ndarray) -> None:

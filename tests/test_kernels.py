@@ -91,6 +91,20 @@ def test_a_kernel_comes_back_from_its_plain_form(name, parameters, theirs):
     assert kernel.javascript is not None and kernel.word != Kernel().word
 
 
+def test_parameters_that_are_numbers_of_numpy_come_back():
+    kernel = PolynomialKernel(degree=np.int64(2), coef0=np.float32(0.5))
+    assert Kernel.from_dict(json.loads(json.dumps(kernel.to_dict()))) == kernel
+
+
+@pytest.mark.parametrize("coef0", [1e30, 10**30, 1e-30, 1e-300])
+def test_powers_of_the_constant_are_numbers(coef0):
+    """Coefficients are divided by roots of them, at fit and at predict."""
+    with pytest.raises(ValueError, match="power of 20"):
+        PolynomialKernel(degree=20, coef0=coef0).check()
+    PolynomialKernel(degree=2, coef0=1e-30).check()
+    PolynomialKernel(degree=20, coef0=0).check()
+
+
 def test_functions_and_precomputed_values_have_no_name_in_files():
     assert {"CallableKernel", "PrecomputedKernel"}.isdisjoint(KERNELS)
 

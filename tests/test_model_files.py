@@ -10,14 +10,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dipolar.tree.drawn_surfaces import DrawnSurfaces
-from dipolar.tree.persistence import add_note, read_note
 
 import dipolar
-from dipolar import DipoleSurvivalTree, LogRankSurvivalForest, LogRankSurvivalTree, ModelFileError
+from dipolar import (
+    DipoleSurvivalForest,
+    DipoleSurvivalTree,
+    DipoleSVM,
+    LogRankSurvivalForest,
+    LogRankSurvivalTree,
+    ModelFileError,
+)
+from dipolar.model_file import EXPANSION, add_note, read_note
 from dipolar.records import rules_of
-from dipolar.tree import persistence
 from dipolar.tree.surfaces import Surfaces
+from tests.models import paper_tree
 from tests.mutants import (
     FITTED,
     Contents,
@@ -98,6 +104,7 @@ def test_there_is_one_public_error():
 OFFSETS = [
     ("cuts", "tree.tables.offset"),
     ("rbf", "tree.tables.offset"),
+    ("rbf", "tree.splits.column_offset"),
     ("rbf", "tree.splits.offset"),
     ("rbf", "tree.splits.basis_offset"),
     ("forest of kernels", "all.offset"),
@@ -105,6 +112,10 @@ OFFSETS = [
     ("forest of kernels", "splits.column_offset"),
     ("forest of kernels", "splits.offset"),
     ("forest of kernels", "splits.basis_offset"),
+    ("tuned", "tree.tables.offset"),
+    ("tuned", "tree.splits.column_offset"),
+    ("tuned", "tree.splits.offset"),
+    ("tuned", "tree.splits.basis_offset"),
 ]
 
 
@@ -127,10 +138,9 @@ def test_lengths_that_wrap_around_are_refused(subjects, lengths, path):
     assert "length" in refusal(subject, path, with_arrays(subject, length__left=lengths))
 
 
-@pytest.mark.parametrize("record", [Surfaces, DrawnSurfaces])
-def test_every_index_has_a_rule(record):
+def test_every_index_has_a_rule():
     """What `_core` reads as a place of an array is an offset or an index, of a width that holds all places."""
-    for name, rule in rules_of(record).items():
+    for name, rule in rules_of(Surfaces).items():
         if np.dtype(rule.dtype).kind == "i" and name != "kernel":
             assert rule.into is not None
 
@@ -149,8 +159,12 @@ SINGLE = [
     ("cuts", "tree.tables.at_risk", 0, -1.0, "at_risk should hold numbers from"),
     ("cuts", "tree.tables.at_risk", 0, np.nan, "at_risk should hold numbers from"),
     ("cuts", "tree.tables.at_risk", 0, 1e17, "at_risk should hold numbers from"),
-    ("cuts", "tree.tables.at_risk", 1, 1000.0, "more events than rows at risk"),
-    ("cuts", "tree.tables.events", 0, 1000.0, "more events than rows at risk"),
+    ("cuts", "tree.tables.at_risk", 1, 1000.0, "the rows at risk in a life table"),
+    ("cuts", "tree.tables.events", 0, -1.0, "events should hold numbers from"),
+    ("cuts", "tree.tables.censored", 0, -1.0, "censored should hold numbers from"),
+    ("cuts", "tree.tables.censored", 0, 1000.0, "the rows at risk in a life table"),
+    ("tuned", "tree.tables.censored", 0, np.nan, "censored should hold numbers from"),
+    ("cuts", "tree.tables.events", 0, 1000.0, "the rows at risk in a life table"),
     ("cuts", "tree.tables.time", 0, np.inf, "time should hold numbers from"),
     ("cuts", "tree.tables.time", 0, 1e9, "the times of a life table do not ascend"),
     ("cuts", "tree.tables.time", 0, 1e-9, "a time that no training row has"),
@@ -177,17 +191,29 @@ SINGLE = [
     ("rbf", "tree.splits.basis_row", 0, 10_000, "basis_row should hold integers from 0"),
     ("rbf", "tree.splits.basis", 0, 1e300, "basis should hold numbers from"),
     ("rbf", "tree.splits.intercept", 0, np.nan, "intercept should hold numbers from"),
-    ("rbf", "tree.splits.shares", 0, 0.9999, "shares of a surface do not sum to 1"),
+    ("rbf", "tree.splits.boundary", 0, np.inf, "boundary should hold numbers from"),
+    ("rbf", "tree.splits.share", 0, 0.9999, "shares of a surface do not sum to 1"),
+    ("rbf", "tree.splits.share", -1, -0.1, "share should hold numbers from"),
+    ("rbf", "tree.splits.basis_row", 0, -1, "basis_row should hold integers from 0"),
+    ("rbf", "tree.splits.column", 0, -1, "column should hold integers from 0 to 3"),
     ("polynomial", "tree.splits.basis", 0, 1e70, "the kernel is larger than"),
     ("planes", "tree.splits.scale", 0, 0.0, "scale should hold numbers from"),
     ("planes", "tree.splits.mean", 0, np.inf, "mean should hold numbers from"),
     ("planes", "tree.splits.split", 0, -1, "do not belong to the nodes"),
-    ("forest of kernels", "splits.kernel", 0, 3, "kernel should hold integers from 0 to 2"),
+    ("forest of kernels", "splits.kernel", 0, 3, "a kernel that is not there"),
+    ("forest of kernels", "splits.kernel", 0, 100, "kernel should hold integers from 0 to 99"),
+    ("forest of kernels", "splits.kernel", 0, -1, "kernel should hold integers from 0 to 99"),
+    ("tuned", "tree.splits.kernel", 0, 1, "a kernel that is not there"),
+    ("tuned", "tree.splits.coefficient", 0, np.nan, "coefficient should hold numbers from"),
+    ("tuned", "tree.splits.mean", 0, np.inf, "mean should hold numbers from"),
+    ("tuned", "tree.splits.scale", 0, 0.0, "scale should hold numbers from"),
+    ("tuned cuts", "tree.splits.threshold", 0, np.nan, "a split has no covariate or no threshold"),
     ("forest of kernels", "splits.column", 0, 4, "column should hold integers from 0 to 3"),
     ("forest of kernels", "splits.coefficient", 0, np.inf, "coefficient should hold numbers from"),
     ("forest of kernels", "splits.scale", -1, -1.0, "scale should hold numbers from"),
+    ("forest of cuts", "times", -1, 1e101, "the time grid should hold numbers from 0 to 1e+100"),
     ("forest of cuts", "times", 0, 9.0, "the time grid should hold ascending values"),
-    ("forest of cuts", "all.at_risk", 0, 1.0, "more events than rows at risk"),
+    ("forest of cuts", "all.at_risk", 0, 1.0, "the rows at risk in a life table"),
     ("forest of cuts", "tables.time", 0, 1e-9, "a time that no training row has"),
 ]
 
@@ -205,32 +231,198 @@ def test_a_covariate_twice_in_a_surface_is_refused(subjects, path):
     assert "a covariate twice" in refusal(subject, path, with_arrays(subject, splits__column=same))
 
 
-def test_a_surface_without_a_slope_is_refused(subjects, path):
-    subject = subjects["forest of planes"]
-    zero = np.zeros_like(subject.contents.arrays["splits.coefficient"])
-    assert "all 0" in refusal(subject, path, with_arrays(subject, splits__coefficient=zero))
+@pytest.mark.parametrize(
+    ("name", "array"), [("rbf", "tree.splits.basis_row"), ("forest of kernels", "splits.basis_row")]
+)
+def test_a_basis_row_twice_in_a_surface_is_refused(subjects, name, array, path):
+    """Were it not, a small file could ask for the kernel of millions of rows."""
+    same = np.zeros_like(subjects[name].contents.arrays[array])
+    arrays = {array.replace(".", "__"): same}
+    assert "a basis row twice" in refusal(subjects[name], path, with_arrays(subjects[name], **arrays))
 
 
 @pytest.mark.parametrize(
-    ("name", "settings", "why"),
+    ("name", "array"), [("forest of planes", "splits.coefficient"), ("rbf", "tree.splits.coefficient")]
+)
+def test_a_surface_without_a_slope_is_refused(subjects, name, array, path):
+    """One of them is enough: the first."""
+    arrays = subjects[name].contents.arrays
+    values = arrays[array].copy()
+    values[: arrays[array.removesuffix("coefficient") + "offset"][1]] = 0.0
+    changed = {array.replace(".", "__"): values}
+    assert "all 0" in refusal(subjects[name], path, with_arrays(subjects[name], **changed))
+
+
+def test_a_surface_without_coefficients_is_refused(subjects, path):
+    """The first split gives its coefficients to the second; none of them is one of a kernel's."""
+    subject = subjects["planes"]
+    offset = put(subject.contents.arrays["tree.splits.offset"], 1, 0)
+    assert "offsets that ascend" in refusal(subject, path, with_arrays(subject, tree__splits__offset=offset))
+
+
+@pytest.mark.parametrize("name", ["planes", "quadratic", "rbf"])
+def test_coefficients_of_another_number_than_the_kernel_needs_are_refused(subjects, name, path):
+    subject = subjects[name]
+    offset = put(subject.contents.arrays["tree.splits.offset"], 1, 1)
+    why = refusal(subject, path, with_arrays(subject, tree__splits__offset=offset))
+    assert "has not the coefficients" in why
+
+
+def polynomial(**parameters):
+    return {"name": "PolynomialKernel", "parameters": {"degree": 3, "coef0": 1.0} | parameters}
+
+
+def gaussian(**parameters):
+    return {"name": "GaussianKernel", "parameters": parameters}
+
+
+@pytest.mark.parametrize(
+    ("name", "kernels", "why"),
     [
-        ("quadratic", {"kernel": "PolynomialKernel", "parameters": {"degree": 300, "coef0": 1.0}}, "degree must be"),
-        ("polynomial", {"kernel": "PolynomialKernel", "parameters": {"degree": 300, "coef0": 1.0}}, "degree must be"),
-        ("polynomial", {"kernel": "PolynomialKernel", "parameters": {"degree": 3.5, "coef0": 1.0}}, "degree must be"),
-        ("polynomial", {"kernel": "PolynomialKernel", "parameters": {"degree": 20, "coef0": 1e30}}, "power of 20"),
-        ("polynomial", {"kernel": "PolynomialKernel", "parameters": {"degree": 3, "coef0": -1.0}}, "coef0 must be"),
-        ("quadratic", {"kernel": "PolynomialKernel", "parameters": {"degree": 3, "coef0": 1.0}}, "the coefficients"),
-        ("rbf", {"kernel": "GaussianKernel", "parameters": {"sigma2": 0.0}}, "sigma2 must be"),
-        ("rbf", {"kernel": "GaussianKernel", "parameters": {"sigma2": None}}, "sigma2 must be"),
-        ("rbf", {"kernel": "GaussianKernel", "parameters": {}}, "other parameters than"),
-        ("rbf", {"kernel": "CallableKernel", "parameters": {"function": 1}}, "an unknown kernel"),
-        ("rbf", {"kernel": ["GaussianKernel"], "parameters": {}}, "an unknown kernel"),
-        ("laplacian", {"kernel": "LaplacianKernel", "parameters": {"gamma": -1.0}}, "gamma must be"),
-        ("rbf", [], "splits are of the kind"),
+        ("quadratic", [polynomial(degree=300)], "degree must be"),
+        ("polynomial", [polynomial(degree=300)], "degree must be"),
+        ("polynomial", [polynomial(degree=3.5)], "degree must be"),
+        ("polynomial", [polynomial(degree=None)], "degree must be"),
+        ("polynomial", [polynomial(degree=True)], "degree must be"),
+        ("polynomial", [polynomial(degree=20, coef0=1e30)], "power of 20"),
+        ("polynomial", [polynomial(degree=20, coef0=10**30)], "power of 20"),
+        ("polynomial", [polynomial(degree=3, coef0=1e-300)], "power of 3"),
+        ("polynomial", [polynomial(coef0=-1.0)], "coef0 must be"),
+        ("polynomial", [polynomial(coef0=10**400)], "coef0 must be"),
+        ("quadratic", [polynomial()], "the coefficients"),
+        ("quadratic", [gaussian(sigma2=1.0)], "the coefficients"),
+        ("planes", [polynomial(degree=2)], "the coefficients"),
+        ("rbf", [gaussian(sigma2=0.0)], "sigma2 must be"),
+        ("rbf", [gaussian(sigma2="1")], "sigma2 must be"),
+        ("rbf", [gaussian(sigma2=[1.0])], "sigma2 must be"),
+        ("rbf", [gaussian(sigma2=None)], "was not learnt"),
+        ("rbf", [gaussian()], "has the parameters ['sigma2']"),
+        ("rbf", [gaussian(sigma2=1.0, gamma=1.0)], "has the parameters ['sigma2']"),
+        ("rbf", [{"name": "CallableKernel", "parameters": {"function": 1}}], "an unknown kernel"),
+        ("rbf", [{"name": "PrecomputedKernel", "parameters": {}}], "an unknown kernel"),
+        ("rbf", [{"name": ["GaussianKernel"], "parameters": {}}], "an unknown kernel"),
+        ("rbf", [{"name": "GaussianKernel", "parameters": []}], "a name and its parameters"),
+        ("rbf", ["GaussianKernel"], "a name and its parameters"),
+        ("rbf", [], "no list of kernels"),
+        ("rbf", [gaussian(sigma2=1.0)] * 101, "no list of kernels"),
+        ("rbf", {"name": "GaussianKernel"}, "no list of kernels"),
+        ("rbf", None, "no list of kernels"),
+        ("laplacian", [{"name": "LaplacianKernel", "parameters": {"gamma": -1.0}}], "gamma must be"),
+        ("sigmoid", [{"name": "SigmoidKernel", "parameters": {"gamma": 1.0, "coef0": 1e300}}], "coef0 must be"),
+        ("tuned", [gaussian(sigma2=-1.0)], "sigma2 must be"),
     ],
 )
-def test_kernels_that_cannot_be_are_refused(subjects, name, settings, why, path):
-    assert why in refusal(subjects[name], path, with_header(subjects[name], settings=settings))
+def test_kernels_that_cannot_be_are_refused(subjects, name, kernels, why, path):
+    subject = subjects[name]
+    changed = {"settings": {"kernels": kernels}}
+    if "tree" in subject.contents.header:
+        changed = {"tree": subject.contents.header["tree"] | changed}
+    assert why in refusal(subject, path, with_header(subject, **changed))
+
+
+def test_settings_are_an_object(subjects, path):
+    assert "splits are of the kind" in refusal(subjects["rbf"], path, with_header(subjects["rbf"], settings=[]))
+
+
+@pytest.mark.parametrize(
+    ("entries", "why"),
+    [
+        ({"estimator": "LogRankSurvivalTree"}, "its tree is a 'LogRankSurvivalTree', not a 'DipoleSurvivalTree'"),
+        ({"estimator": None}, "its tree is a None"),
+        ({"n_features": 3}, "one of other covariates"),
+        ({"feature_names": ["a", "b", "c", "d"]}, "one of other covariates"),
+        ({"member": 10_000}, "member must be"),
+        ({"splits": "axis"}, "splits are of the kind 'axis'"),
+        ({"settings": None}, "splits are of the kind"),
+        ({"parameters": None}, "has no parameters"),
+        ({"parameters": {"alpha": -1.0}}, "alpha must be"),
+        ({"parameters": {"svm": {"estimator": "LogRankSurvivalTree", "parameters": {}}}}, "svm must be a DipoleSVM"),
+        ({"parameters": {"svm": {"estimator": "DipoleSVM", "parameters": {"kappa": -1.0}}}}, "kappa must be"),
+    ],
+)
+def test_the_tree_of_a_tuned_tree_is_checked(subjects, entries, why, path):
+    subject = subjects["tuned"]
+    assert why in refusal(subject, path, with_header(subject, tree=subject.contents.header["tree"] | entries))
+
+
+@pytest.mark.parametrize("tree", [None, [], "DipoleSurvivalTree", {}])
+def test_a_tuned_tree_has_a_tree(subjects, tree, path):
+    assert "its" in refusal(subjects["tuned"], path, with_header(subjects["tuned"], tree=tree))
+
+
+def nested(depth):
+    """The parameters of machines within machines."""
+    value = None
+    for _ in range(depth):
+        value = {"estimator": "DipoleSVM", "parameters": {"kernel": value}}
+    return value
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "value", "why"),
+    [
+        ("rbf", "svm", {"estimator": "os.system", "parameters": {}}, "a parameter is"),
+        ("rbf", "svm", {"estimator": "BaseSurvivalTree", "parameters": {}}, "a parameter is"),
+        ("rbf", "svm", {"estimator": ["DipoleSVM"], "parameters": {}}, "a parameter is"),
+        ("rbf", "svm", {"estimator": "DipoleSVM"}, "a parameter is"),
+        ("rbf", "svm", {"estimator": "DipoleSVM", "parameters": {}, "more": 1}, "a parameter is"),
+        ("rbf", "svm", {"estimator": "DipoleSVM", "parameters": {"nonsense": 1}}, "nonsense"),
+        ("rbf", "svm", {"estimator": "LogRankSurvivalTree", "parameters": {}}, "svm must be a DipoleSVM"),
+        ("rbf", "svm", {"kernel": gaussian(sigma2=1.0)}, "svm must be a DipoleSVM"),
+        ("rbf", "svm", {"kernel": "rbf"}, "a name and its parameters"),
+        ("rbf", "svm", {"mapping": []}, "a parameter is"),
+        ("rbf", "svm", {"unheard": "of"}, "a parameter is"),
+        ("rbf", "svm", nested(3), "kernel must be one of"),
+        ("rbf", "svm", nested(5000), "nested deeper"),
+        ("forest of planes", "svm", [], "svm must be a DipoleSVM"),
+        ("forest of planes", "svm", [nested(1), None], "svm must be a DipoleSVM"),
+        ("tuned", "estimator", {"estimator": "BaseSurvivalTree", "parameters": {}}, "a parameter is"),
+        ("tuned", "estimator", {"estimator": "SurvivalTreeCV", "parameters": {}}, "estimator must be"),
+        ("tuned", "estimator", nested(1), "estimator must be"),
+        ("tuned", "estimator", {"estimator": "LogRankSurvivalTree", "parameters": {}}, "param_grid must name"),
+        ("tuned cuts", "estimator", None, "its tree is a 'LogRankSurvivalTree'"),
+        ("tuned", "param_grid", {"mapping": {"nonsense": [1]}}, "param_grid must name"),
+        ("tuned", "param_grid", {"mapping": {"svm__kappa": 1.0}}, "param_grid must be"),
+        ("tuned", "param_grid", [1], "param_grid must be"),
+        ("tuned", "max_depth", "deep", "max_depth must be"),
+        ("tuned", "max_depth", [-1], "max_depth must be"),
+        ("tuned", "scoring", "nonsense", "scoring must be"),
+        ("tuned", "one_standard_error", 1, "one_standard_error must be"),
+        ("tuned", "cv", 1, "cv must be"),
+        ("tuned", "n_jobs", 0, "n_jobs must be"),
+    ],
+)
+def test_nested_parameters_that_cannot_be_are_refused(subjects, name, parameter, value, why, path):
+    parameters = subjects[name].contents.header["parameters"] | {parameter: "PLACE"}
+    header = subjects[name].contents.header | {"parameters": parameters}
+    entries = dict(entries_of(subjects[name])) | {
+        "header.json": plain_json(header).replace('"PLACE"', plain_json(value)).encode()
+    }
+    assert why in refusal(subjects[name], path, zipped(list(entries.items()), zipfile.ZIP_STORED))
+
+
+def plain_json(value):
+    """Return JSON of values that may be nested deeper than `json` itself goes."""
+    opened = 0
+    while isinstance(value, dict) and value.keys() == {"estimator", "parameters"} and opened < 10_000:
+        inner = value["parameters"].get("kernel", value)
+        if value["parameters"].keys() != {"kernel"}:
+            break
+        value, opened = inner, opened + 1
+    begin = '{"estimator": "DipoleSVM", "parameters": {"kernel": '
+    return begin * opened + json.dumps(value) + "}}" * opened
+
+
+def test_a_huge_grid_is_not_spelled_out(subjects, path):
+    """Loading asks whether its names are parameters, and makes no candidate."""
+    subject = subjects["tuned"]
+    names = ["min_samples_leaf", "min_samples_split", "min_events_leaf", "min_logrank", "alpha", "svm__kappa"]
+    grid = {"mapping": {name: list(range(1, 101)) for name in names}}
+    parameters = subject.contents.header["parameters"] | {"param_grid": grid}
+    path.write_bytes(with_header(subject, parameters=parameters))
+    start = time.process_time()
+    subject.estimator.load(path)
+    assert time.process_time() - start < 2.0
 
 
 @pytest.mark.parametrize(
@@ -246,6 +438,7 @@ def test_kernels_that_cannot_be_are_refused(subjects, name, settings, why, path)
         ({"member": -1}, "member must be"),
         ({"member": None}, "member must be"),
         ({"splits": "surface"}, "not one of ('axis',)"),
+        ({"splits": "drawn_surface"}, "not one of ('axis',)"),
         ({"parameters": None}, "has no parameters"),
         ({"version": True}, "format version True"),
     ],
@@ -265,18 +458,39 @@ def test_headers_that_cannot_be_are_refused(subjects, entries, why, path):
         ("cuts", "n_jobs", 10**9),
         ("cuts", "random_state", -1),
         ("cuts", "max_depth", 10**400),
-        ("rbf", "threshold", 1),
-        ("rbf", "factor_tol", 2.0),
-        ("rbf", "kernel", "nonsense"),
-        ("rbf", "kappa", -1.0),
-        ("rbf", "mixed_quantile", 0.1),
-        ("rbf", "margin", "wide"),
         ("forest of cuts", "n_estimators", 0),
-        ("forest of planes", "kernel", "sigmoid"),
+        ("rbf", "inherit", -1.0),
+        ("rbf", "dipole_scope", "nonsense"),
+        ("rbf", "svm", "rbf"),
+        ("forest of planes", "max_node_samples", 1),
     ],
 )
 def test_parameters_are_those_that_fit_would_take(subjects, name, parameter, value, path):
     parameters = subjects[name].contents.header["parameters"] | {parameter: value}
+    assert parameter in refusal(subjects[name], path, with_header(subjects[name], parameters=parameters))
+
+
+@pytest.mark.parametrize("name", ["rbf", "forest of planes"])
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("cut", "nonsense"),
+        ("factor_tol", 2.0),
+        ("kernel", "nonsense"),
+        ("kappa", -1.0),
+        ("mixed_quantile", 0.1),
+        ("margin", "wide"),
+        ("margin", {"distance_quantile": 2.0}),
+        ("margin", {"distance_quantile": "half"}),
+        ("max_rank", 0),
+        ("init", None),
+        ("standardize", 1),
+    ],
+)
+def test_parameters_of_machines_are_those_that_fit_would_take(subjects, name, parameter, value, path):
+    parameters = json.loads(json.dumps(subjects[name].contents.header["parameters"]))
+    machine = parameters["svm"][0] if isinstance(parameters["svm"], list) else parameters["svm"]
+    machine["parameters"][parameter] = value
     assert parameter in refusal(subjects[name], path, with_header(subjects[name], parameters=parameters))
 
 
@@ -286,6 +500,23 @@ def test_parameters_that_fit_would_refuse_are_not_saved(path):
     with pytest.raises(ValueError, match="min_samples_leaf must be"):
         model.save(path)
     assert not path.exists()
+
+
+def test_more_machines_than_a_file_can_number_are_refused_before():
+    X = np.arange(40.0).reshape(-1, 1)
+    with pytest.raises(ValueError, match="at most 100 machines, got 101"):
+        DipoleSurvivalForest([DipoleSVM()] * 101, 1).fit(X, X[:, 0] + 1)
+
+
+def test_more_events_than_rows_at_risk_are_refused_be_it_by_rounding(subjects, path):
+    arrays = subjects["leaf"].contents.arrays
+    at_risk = arrays["tree.tables.at_risk"].copy()
+    last = arrays["tree.tables.events"].copy()
+    last[-1] += arrays["tree.tables.censored"][-1]
+    none = put(arrays["tree.tables.censored"], -1, 0.0)
+    at_risk[-1] = np.nextafter(last[-1], 0.0)
+    changed = {"tree__tables__events": last, "tree__tables__censored": none, "tree__tables__at_risk": at_risk}
+    assert "more events than rows at risk" in refusal(subjects["leaf"], path, with_arrays(subjects["leaf"], **changed))
 
 
 def test_arrays_that_nothing_reads_are_refused(subjects, path):
@@ -402,12 +633,13 @@ def test_what_compresses_too_well_is_written_plain_and_comes_back(path):
     X = np.zeros((120, 700))
     X[np.arange(120), rng.integers(700, size=120)] = 1.0
     X[:, 0] = rng.normal(size=120)
-    model = DipoleSurvivalTree(max_depth=1, random_state=0).fit(X, rng.exponential(size=120))
+    model = paper_tree(max_depth=1, random_state=0).fit(X, rng.exponential(size=120))
     model.save(path)
     loaded = DipoleSurvivalTree.load(path)
+    assert len(model.grown_.splits.basis) > 10
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     with zipfile.ZipFile(path) as archive:
-        assert sum(info.file_size for info in archive.infolist()) <= persistence.EXPANSION * path.stat().st_size
+        assert sum(info.file_size for info in archive.infolist()) <= EXPANSION * path.stat().st_size
         assert all(info.compress_type == zipfile.ZIP_STORED for info in archive.infolist())
 
 
@@ -428,7 +660,7 @@ def test_messages_are_short_whatever_is_in_the_file(subjects, path):
 
 def test_a_time_grid_may_end_anywhere(path):
     X = np.arange(40.0).reshape(-1, 1)
-    forest = LogRankSurvivalForest(2, time_grid=(1.0, 1e300), random_state=0).fit(X, X[:, 0] + 1)
+    forest = LogRankSurvivalForest(2, time_grid=(1.0, 1e100), random_state=0).fit(X, X[:, 0] + 1)
     forest.save(path)
     np.testing.assert_array_equal(LogRankSurvivalForest.load(path).predict_rmst(X), forest.predict_rmst(X))
 

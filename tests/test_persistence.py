@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dipolar import LogRankSurvivalTree
-from dipolar.tree import persistence
+from dipolar.model_file import VERSION
 from tests.test_growing import sample
 
 
@@ -111,7 +111,7 @@ def test_a_foreign_zip_is_refused(tmp_path):
 
 
 def test_a_newer_file_says_so(saved):
-    edit(saved, header={"version": persistence.VERSION + 1})
+    edit(saved, header={"version": VERSION + 1})
     with pytest.raises(ValueError, match=r"format version 2, and this dipolar reads up to 1. Upgrade"):
         LogRankSurvivalTree.load(saved)
 

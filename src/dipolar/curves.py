@@ -229,6 +229,8 @@ class LifeTables(Record):
         leaving = self.events + self.censored
         if (np.abs(self.at_risk - np.append(staying, 0.0) - leaving) > ROUNDING_OF_SUMS * self.at_risk).any():
             raise ValueError("the rows at risk in a life table are not those that leave it later")
+        if (self.events > self.at_risk).any():  # be it by rounding: a curve would fall below 0
+            raise ValueError("a life table has more events than rows at risk")
 
     def estimates(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the Kaplan-Meier and the Nelson-Aalen estimate at every entry."""

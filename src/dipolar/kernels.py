@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from itertools import combinations_with_replacement
-from math import comb, factorial, prod
+from math import comb, factorial, log, prod
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -124,29 +125,33 @@ class Kernel:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
             "name": type(self).__name__,
-            "parameters": {n: v for n, v in values.items() if v is None or isinstance(v, int | float)},
+            "parameters": {
+                name: value.item() if isinstance(value, np.generic) else value
+                for name, value in values.items()
+                if value is None or isinstance(value, Real)
+            },
         }
 
     @staticmethod
     def from_dict(plain: Mapping[str, Any]) -> Kernel:
         """Undo `to_dict` for a kernel that is registered."""
         if not (isinstance(plain, Mapping) and isinstance(plain.get("parameters"), Mapping)):
-            raise ValueError(f"a kernel should be a name and its parameters, got {plain!r}")
+            raise ValueError(f"a kernel should be a name and its parameters, got {plain!r:.200}")
         name, parameters = plain.get("name"), plain["parameters"]
-        if name not in KERNELS:
+        if not isinstance(name, str) or name not in KERNELS:
             raise ValueError(
-                f"an unknown kernel {name!r}; known are {sorted(KERNELS)}. Import the module that registers it first"
+                f"an unknown kernel {name!r:.60}; known are {sorted(KERNELS)}. Import the module that registers it "
+                "first"
             )
         wanted = [field.name for field in fields(KERNELS[name])]
-        if sorted(parameters) != sorted(wanted) or not all(v is None or _is_number(v) for v in parameters.values()):
-            raise ValueError(f"{name} has the parameters {wanted}, all of them numbers, got {dict(parameters)}")
+        if sorted(parameters) != sorted(wanted):
+            raise ValueError(f"{name} has the parameters {wanted}, got {dict(parameters)!r:.200}")
+        for parameter, value in parameters.items():
+            if value is not None:
+                check_number(parameter, value)
         kernel = KERNELS[name](**parameters)
         kernel.check()
         return kernel
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and bool(np.isfinite(value))
 
 
 @register_kernel
@@ -197,6 +202,12 @@ class PolynomialKernel(Kernel):
         check_number("degree", self.degree, low=1, high=MAX_DEGREE, whole=True, hint="2 and 3 are common.")
         hint = "A negative one would not be positive definite."
         check_number("coef0", self.coef0, low=0, high=LARGEST_SCALE, hint=hint)
+        # Its powers are the weights of the monomials, by whose roots coefficients are divided.
+        if self.coef0 and self.degree * abs(log(self.coef0)) > 3 * log(LARGEST_SCALE):
+            raise ValueError(
+                f"coef0 must be 0, or between {LARGEST_SCALE**-3:g} and {LARGEST_SCALE**3:g} when taken to the power "
+                f"of {self.degree}, the degree, got {self.coef0!r}. Around 1 is common."
+            )
 
     def block(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         return (A @ B.T + self.coef0) ** self.degree

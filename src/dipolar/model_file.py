@@ -56,7 +56,7 @@ EXPANSION = 16
 # Entries of a file; a model has up to 40.
 MAX_ENTRIES = 200
 
-# Brackets that JSON may open at a time; a header has up to 4.
+# Brackets that JSON may open at a time; a header has up to 10.
 MAX_DEPTH = 20
 
 HEADER = "header.json"
@@ -190,13 +190,13 @@ def _restored(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     match value:
-        case {"mapping": dict(items)}:
+        case {"mapping": dict(items)} if len(value) == 1:
             return restored_parameters(items)
-        case {"kernel": plain}:
+        case {"kernel": plain} if len(value) == 1:
             return Kernel.from_dict(plain)
-        case {"distance_quantile": quantile}:
+        case {"distance_quantile": quantile} if len(value) == 1:
             return DistanceQuantile(quantile)
-        case {"estimator": str(name), "parameters": dict(parameters)} if name in ESTIMATORS:
+        case {"estimator": str(name), "parameters": dict(parameters)} if name in ESTIMATORS and len(value) == 2:
             return ESTIMATORS[name](**restored_parameters(parameters))
     raise ValueError(f"a parameter is {value!r:.60}")
 

@@ -267,11 +267,15 @@ class SurvivalTreeCV(SurvivalModel):
 
     def _families(self, template: BaseSurvivalTree) -> list[dict[str, Any]]:
         """All candidates but for their depth."""
+        return list(self._grid(template))
+
+    def _grid(self, template: BaseSurvivalTree) -> ParameterGrid:
+        """Return what makes the candidates, none of which is made yet."""
         default = DIPOLE_GRID if isinstance(template, DipoleSurvivalTree) else LOGRANK_GRID
         grid = default if self.param_grid is None else self.param_grid
         known = template.get_params(deep=True)
         try:
-            members = list(ParameterGrid(dict(grid)))
+            members = ParameterGrid(dict(grid))
         except (TypeError, ValueError) as error:
             raise ValueError(f"param_grid must be None or a dict of lists of values, got {grid!r}: {error}") from error
         for name in grid:
@@ -288,9 +292,8 @@ class SurvivalTreeCV(SurvivalModel):
         self, rows: TrainingRows, X: np.ndarray, survival: Survival, weight: np.ndarray, seed: int
     ) -> list[_Fold]:
         """Return with which weight each row grows and scores in every fold; X, survival and weight are as given."""
-        if self.cv is None or isinstance(self.cv, int | np.integer):
-            hint = "It is a number of folds."
-            n_folds = int(check_number("cv", 5 if self.cv is None else self.cv, low=2, whole=True, hint=hint))
+        n_folds = self._n_folds()
+        if n_folds is not None:
             held_out = deal_out(rows.weight, rows.survival.event, n_folds, np.random.default_rng(seed))
             if not all(test.any() for test in held_out):
                 raise ValueError(
@@ -306,6 +309,13 @@ class SurvivalTreeCV(SurvivalModel):
                 f"cv must be a number of folds, a splitter of scikit-learn, or pairs of row numbers (train, test), got "
                 f"{self.cv!r:.200}: {error}"
             ) from error
+
+    def _n_folds(self) -> int | None:
+        """Return the number of folds that are to be drawn; None where `cv` says what they are."""
+        if self.cv is not None and not isinstance(self.cv, int | np.integer):
+            return None
+        hint = "It is a number of folds."
+        return int(check_number("cv", 5 if self.cv is None else self.cv, low=2, whole=True, hint=hint))
 
     def _scorers(self) -> dict[str, Any]:
         if callable(self.scoring):
@@ -373,7 +383,20 @@ class SurvivalTreeCV(SurvivalModel):
         tree = header.get("tree")
         if not isinstance(tree, dict):
             raise ValueError("its header has no tree")
-        self.best_estimator_ = type(self._template())._from_file(tree, arrays)
+        cls = type(self._template())
+        if tree.get("estimator") != cls.__name__:
+            raise ValueError(f"its tree is a {tree.get('estimator')!r:.60}, not a {cls.__name__!r}")
+        if any(tree.get(name) != header.get(name) for name in ("n_features", "feature_names")):
+            raise ValueError("its tree is one of other covariates")
+        self.best_estimator_ = cls._from_file(tree, arrays)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_flag("one_standard_error", self.one_standard_error)
+        self._grid(self._template())
+        self._depths(n_samples=1.0)
+        self._scorers()
+        self._n_folds()
 
 
 def _candidate(template: BaseSurvivalTree, parameters: dict[str, Any]) -> BaseSurvivalTree:

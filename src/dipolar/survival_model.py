@@ -56,7 +56,9 @@ class SurvivalModel(BaseEstimator):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        register_estimator(cls)
+        # What has no constructor is what other models have in common, and no model itself.
+        if cls.__init__ is not object.__init__:
+            register_estimator(cls)
 
     def predict_survival_function(self, X: Any, times: Any = None, *, return_array: bool = False) -> np.ndarray:
         """Predict survival functions: the Kaplan-Meier estimate of each row's leaf; in a forest, their mean.

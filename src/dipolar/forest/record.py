@@ -12,6 +12,7 @@ import numpy as np
 from dipolar._core.ensemble import add_steps, sum_up
 from dipolar.curves import LifeTables
 from dipolar.records import part, reals
+from dipolar.survival import LARGEST_TIME
 from dipolar.tree.record import SeenTimes, Tree
 
 __all__ = ["CurveSums", "Forest", "LeafSteps"]
@@ -20,8 +21,8 @@ __all__ = ["CurveSums", "Forest", "LeafSteps"]
 SHARED_BY_SPLITS = ("mean", "scale")
 SHARED = tuple(f"splits.{name}" for name in SHARED_BY_SPLITS)
 
-# A user's own grid may end anywhere.
-GRID = reals("times", low=0, ascends=True)
+# A user's own grid may have other times than the rows.
+GRID = reals("times", low=0, high=LARGEST_TIME, ascends=True)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from dipolar.rows import TrainingRows
 from dipolar.survival import Survival
 from dipolar.tree.drawing import draw_orders
 from dipolar.tree.limits import GrowthLimits
-from dipolar.tree.surfaces import MonomialTables, Surfaces, surface_shares
+from dipolar.tree.surfaces import MOST_KERNELS, MonomialTables, Surfaces, surface_shares
 
 __all__ = ["SurfaceFinder", "SurfaceSplitter", "warn_about_unconverged"]
 
@@ -50,6 +50,8 @@ class SurfaceSplitter:
 
     def check(self) -> None:
         """Refuse machines that cannot split the nodes of a tree."""
+        if len(self.svms) > MOST_KERNELS:
+            raise ValueError(f"svm must list at most {MOST_KERNELS} machines, got {len(self.svms)}.")
         for svm in self.svms:
             check_svm(svm)
             if is_precomputed(svm.kernel):

@@ -32,15 +32,15 @@ from dipolar.tree.rules import (
 )
 from dipolar.tree.splits import Splits, register_kind, route_by_nodes
 
-__all__ = ["MonomialTables", "Surfaces", "surface_shares"]
+__all__ = ["MOST_KERNELS", "MonomialTables", "Surfaces", "surface_shares"]
 
 # Coefficients and kernel values, and scores, which are sums of products of both, are no larger.
 LARGEST_FACTOR, LARGEST_SCORE = LARGEST_SCALE**2, LARGEST_SCALE**3
 
-# Shares sum to 1 but for rounding.
+# Shares sum to 1 but for rounding, which may also make values of kernels larger.
 ROUNDING = 1e-6
 
-# More kernels than any tree draws from.
+# A tree draws from so many kernels at most.
 MOST_KERNELS = 100
 
 # Rows of a node that are looked at to share its gain among the covariates.
@@ -138,11 +138,11 @@ class Surfaces(Splits):
 
     kernels: tuple[Kernel, ...]  # on all covariates
     split: Annotated[np.ndarray, index("nodes", into="splits", may_be_missing=True)]  # number of a node's split, or -1
-    kernel: Annotated[np.ndarray, wholes("splits", low=0, high=MOST_KERNELS, dtype=np.int8)]  # which of the kernels
+    kernel: Annotated[np.ndarray, wholes("splits", low=0, high=MOST_KERNELS - 1, dtype=np.int8)]  # which of the kernels
     column_offset: Annotated[np.ndarray, offsets_of("splits", into="uses of columns", may_be_empty=False)]
     column: Annotated[np.ndarray, index("uses of columns", into="features")]
     share: Annotated[np.ndarray, reals("uses of columns", low=0, high=1 + ROUNDING)]
-    offset: Annotated[np.ndarray, offsets_of("splits", into="coefficients")]
+    offset: Annotated[np.ndarray, offsets_of("splits", into="coefficients", may_be_empty=False)]
     coefficient: Annotated[np.ndarray, reals("coefficients", low=-LARGEST_FACTOR, high=LARGEST_FACTOR)]
     basis_offset: Annotated[np.ndarray, offsets_of("splits", into="uses of rows")]
     basis_row: Annotated[np.ndarray, index("uses of rows", into="rows")]
@@ -340,10 +340,19 @@ class Surfaces(Splits):
         for number, columns, own, rows in zip(self.kernel, n_columns, n_own, n_rows):
             if own != (rows or self.kernels[number].n_features(int(columns))):
                 raise ValueError("a surface has not the coefficients that its kernel needs")
-        for split in range(len(n_columns)):
-            columns = self.column[self.column_offset[split] : self.column_offset[split + 1]]
-            if len(np.unique(columns)) < len(columns):
-                raise ValueError("a surface has a covariate twice")
+        if _is_any_twice(n_columns, self.column):
+            raise ValueError("a surface has a covariate twice")
+        if _is_any_twice(n_rows, self.basis_row):
+            raise ValueError("a surface has a basis row twice")
+        if not len(self.kernel):
+            return
+        # No group is empty: each split has covariates and coefficients.
+        if (np.abs(np.add.reduceat(self.share, self.column_offset[:-1]) - 1.0) > ROUNDING).any():
+            raise ValueError("the shares of a surface do not sum to 1")
+        if not np.maximum.reduceat(np.abs(self.coefficient), self.offset[:-1]).all():
+            raise ValueError("the coefficients of a surface are all 0")
+        for node in np.flatnonzero(is_split)[n_rows > 0]:
+            _check_kernel_values(self.surface(node))
 
     def _range(self, offset: np.ndarray, node: int) -> slice:
         split = self.split[node]
@@ -382,3 +391,19 @@ class Surfaces(Splits):
 
 def _joined(parts: Sequence[np.ndarray], dtype: type) -> np.ndarray:
     return np.concatenate([np.empty(0, dtype), *parts]).astype(dtype)
+
+
+def _is_any_twice(sizes: np.ndarray, values: np.ndarray) -> bool:
+    """Tell whether a group holds a value more than once; the groups of these sizes lie one after the other."""
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    by_group = np.lexsort((values, group))
+    group, values = group[by_group], values[by_group]
+    return bool(((group[1:] == group[:-1]) & (values[1:] == values[:-1])).any())
+
+
+def _check_kernel_values(surface: Surface) -> None:
+    """Raise ValueError if the kernel is too large on the basis rows for sums of its values to be numbers."""
+    with np.errstate(over="ignore"):
+        largest = np.abs(surface.kernel.diagonal(surface.rows)).max()
+    if not largest <= LARGEST_FACTOR * (1 + ROUNDING):
+        raise ValueError(f"the kernel is larger than {LARGEST_FACTOR:g} on a basis row")
