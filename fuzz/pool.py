@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from collections.abc import Callable, Generator, Iterable
@@ -19,7 +20,7 @@ __all__ = ["Task", "run_cases"]
 Task = tuple[int, str]  # number and target of a case
 
 # A case that neither ends nor computes, such as one that waits for a lock or reads from a pipe.
-WALL_SECONDS = 180
+WALL_SECONDS = 300
 
 # Lines of a log that tell how a process died.
 TAIL = 25
@@ -52,6 +53,8 @@ class Worker:
         except (EOFError, ConnectionError):
             return True, self._obituary()
         if self.task is not None and time.monotonic() - self.since > WALL_SECONDS:
+            os.kill(self.process.pid or 0, signal.SIGPROF)  # it says where it is, and ends
+            self.process.join(10)
             self.process.kill()
             return True, self._obituary()
         return False, None
@@ -66,7 +69,8 @@ class Worker:
         code = self.process.exitcode or 0
         name = signal.Signals(-code).name if code < 0 else f"exit status {code}"
         hangs = code == -signal.SIGPROF or seconds > WALL_SECONDS
-        kind, message = ("hang", f"more than {CPU_SECONDS} s") if hangs else ("death", name)
+        told = f"more than {CPU_SECONDS} s of computing or {WALL_SECONDS} s in all"
+        kind, message = ("hang", told) if hangs else ("death", name)
         where = next((line.strip() for line in tail.splitlines() if line.strip().startswith("File ")), "")
         return Ending(*self.task, kind, seconds, Fault(kind, message, where, tail))
 

@@ -63,7 +63,7 @@ def other_unit(draw: Draw, fitted: Fitted) -> None:
     has_own_grid = isinstance(getattr(fitted.model, "time_grid", None), tuple)
     if is_seeded(fitted.model) and fitted.rows.has_whole_times and not has_own_grid:
         unit = draw.note("unit", draw.one_of(UNITS))
-        answers = fitted.again(fitted.rows.in_unit(unit))
+        answers = fitted.again(fitted.rows.in_unit(unit, draw.rng))
         require_same(fitted.answers, answers, "another unit of time", unit=unit)
 
 

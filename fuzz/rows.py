@@ -61,9 +61,10 @@ class Rows:
         """Return every row as often as it counts, without weights."""
         return replace(self.take(np.repeat(np.arange(len(self)), self.counts.astype(int))), weight=None)
 
-    def in_unit(self, factor: float) -> Rows:
-        """Return the rows with times in another unit."""
-        return replace(self, time=self.time * factor)
+    def in_unit(self, factor: float, rng: np.random.Generator) -> Rows:
+        """Return the rows with times in another unit, each as some other order of operations would round it."""
+        rounding = 1.0 + rng.integers(-2, 3, len(self)) * np.finfo(float).eps
+        return replace(self, time=self.time * factor * rounding)
 
 
 def draw_rows(draw: Draw, *, most: int = 200, missing: float = 0.02) -> Rows:

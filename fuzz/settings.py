@@ -127,6 +127,9 @@ CV: Table = {
     "random_state": ((0, 1), (None,)),
 }  # fmt: skip
 
+# The solver that is there for reference is slow: it is asked for one problem, or two.
+WITH_OSQP = {"init": "positive", "max_reorientations": 1, "solver_tol": 1e-2}
+
 # The estimators, what is drawn for them, and what keeps a case cheap and the same each time where nothing is drawn.
 ESTIMATORS: Mapping[str, tuple[type, Table, Mapping[str, Any]]] = {
     "svm": (DipoleSVM, SVM, {}),
@@ -169,6 +172,8 @@ def _draw_settings(draw: Draw, table: Table, name: str = "settings", **fixed: An
     for parameter, (ordinary, wild) in table.items():
         if draw.chance(0.9 if parameter in ("kernel", "pruning", "criterion") else GIVEN):
             settings[parameter] = draw.ordinary_or_wild(ordinary, wild)
+    if settings.get("solver") == "osqp":
+        settings |= {key: value for key, value in WITH_OSQP.items() if key in table}
     if not draw.is_tame and draw.chance(MISTAKEN):
         settings[draw.note("mistaken", draw.one_of(list(table)))] = draw.one_of(WRONG)
     return draw.note(name, settings)

@@ -330,7 +330,7 @@ def test_rows_that_cannot_be_compared_have_no_concordance(tmp_path):
     path.write_text("time,event,x\n5,1,1\n5,1,2\n3,0,1\n")
     document = json.loads(dipolar("fit", path, *QUICK, "--json").stdout)
     assert document["harrell_c_on_training_rows"] is None
-    assert "No two of these rows can be compared" in " ".join(dipolar("fit", path, *QUICK).stdout.split())
+    assert "Harrell's C" not in dipolar("fit", path, *QUICK).stdout
 
 
 def test_times_that_the_library_refuses_are_one_line(tmp_path):

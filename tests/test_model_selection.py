@@ -141,6 +141,12 @@ def test_unfitted_searches_say_so():
         SurvivalTreeCV().save("nowhere")
 
 
+def test_progress_is_told_on_request(capsys):
+    X, y = load_remission(return_X_y=True)
+    SurvivalTreeCV(param_grid={"svm__kappa": [1.0, 10.0]}, cv=3, verbose=1).fit(X, y)
+    assert "tuning: 6 of 6 fits\n" in capsys.readouterr().out
+
+
 def test_number_of_workers_does_not_matter(whas500, tuned):
     parallel = clone(tuned).set_params(n_jobs=2).fit(*whas500)
     drop = ["mean_fit_time"]

@@ -139,8 +139,8 @@ def _fill_terms(rows, time, event, weight, family, position, residual, spread, g
     for i in range(len(rows)):
         row = rows[i]
         k = position[row]
-        seen = deaths[k] if event[row] else 0.0
-        residual[row] = weight[row] * (seen - hazard[k])
+        counts = deaths[k] if event[row] else 0.0
+        residual[row] = weight[row] * (counts - hazard[k])
         spread[row] = weight[row] * share[k]
     return n_times
 

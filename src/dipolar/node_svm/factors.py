@@ -189,9 +189,10 @@ def factorise(kernel: Kernel, X: np.ndarray, tol: float = 1e-4, max_rank: int | 
         if is_explicit(kernel, X.shape[1], len(X)):
             factor = _explicit_factor(kernel, X)
         else:
-            _require_moderate(kernel, kernel.diagonal(X), LARGEST_SCALE**2)
+            diagonal = kernel.diagonal(X)
+            _require_moderate(kernel, diagonal, LARGEST_SCALE**2)
             tol = min(tol, FINITE_RANK_TOL) if kernel.has_finite_rank else tol
-            factor = _pivoted_factor(kernel, X, tol, len(X) if max_rank is None else min(max_rank, len(X)))
+            factor = _pivoted_factor(kernel, X, diagonal, tol, len(X) if max_rank is None else min(max_rank, len(X)))
     _require_moderate(kernel, factor.features, LARGEST_SCALE)
     return factor
 
@@ -218,19 +219,22 @@ def _explicit_factor(kernel: Kernel, X: np.ndarray) -> Factor:
     return Factor(kernel, features, centre, none, np.empty((0, X.shape[1])), np.empty((0, 0)), 0.0, True)
 
 
-def _pivoted_factor(kernel: Kernel, X: np.ndarray, tol: float, max_rank: int) -> Factor:
+def _pivoted_factor(kernel: Kernel, X: np.ndarray, diagonal: np.ndarray, tol: float, max_rank: int) -> Factor:
     """Pivoted incomplete Cholesky (Fine and Scheinberg 2001); each step adds the row that is represented worst."""
     find = _pivot_matrix if len(X) <= FEW_ROWS else _pivot_columns
-    columns, rows, residual = find(kernel, X, tol, max_rank)
+    columns, rows, residual = find(kernel, X, diagonal, tol, max_rank)
     triangle = np.tril(columns[:, rows].T)
     features, centre = _centred(columns.T)
     return Factor(kernel, features, centre, rows, _basis_rows(kernel, X, rows), triangle, residual, False)
 
 
-def _pivot_matrix(kernel: Kernel, X: np.ndarray, tol: float, max_rank: int) -> tuple[np.ndarray, np.ndarray, float]:
+def _pivot_matrix(
+    kernel: Kernel, X: np.ndarray, diagonal: np.ndarray, tol: float, max_rank: int
+) -> tuple[np.ndarray, np.ndarray, float]:
     """Columns of the factor (one per row of the result), their pivots, and what they leave out: all at once."""
     gram = kernel.block(X, _basis_rows(kernel, X, np.arange(len(X))))
-    diagonal = gram.diagonal()
+    # A block has the diagonal up to rounding, which would choose the first of rows that are all represented as badly.
+    np.fill_diagonal(gram, diagonal)
     trace = np.abs(diagonal).sum()
     # LAPACK stops at a pivot; as long as the trace that is left is too large, some pivot is larger than its mean.
     least = max(NO_PIVOT * diagonal.max(initial=0.0), tol * trace / len(X), np.finfo(float).tiny)
@@ -246,9 +250,11 @@ def _pivot_matrix(kernel: Kernel, X: np.ndarray, tol: float, max_rank: int) -> t
     return columns[:rank], (pivots[:rank] - 1).astype(np.int64), residual
 
 
-def _pivot_columns(kernel: Kernel, X: np.ndarray, tol: float, max_rank: int) -> tuple[np.ndarray, np.ndarray, float]:
+def _pivot_columns(
+    kernel: Kernel, X: np.ndarray, diagonal: np.ndarray, tol: float, max_rank: int
+) -> tuple[np.ndarray, np.ndarray, float]:
     """The same column by column, in memory that grows with the rank alone."""
-    remainder = kernel.diagonal(X)
+    remainder = diagonal.copy()
     largest = remainder.max(initial=0.0)
     trace = np.abs(remainder).sum()
     columns = np.empty((min(max_rank, 64), len(X)))  # grown by doubling

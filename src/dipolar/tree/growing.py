@@ -53,6 +53,7 @@ class Finder(Protocol):
     orders: np.ndarray
     #: (n,) bool, marked for the rows of every node whose split has been found.
     goes_left: np.ndarray
+
     @property
     def n_unconverged(self) -> int:
         """In how many nodes a problem was not solved to its tolerance."""

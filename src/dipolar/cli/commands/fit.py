@@ -186,8 +186,7 @@ def _about_tree(fitted: Fitted) -> str:
     tree, size = fitted.model.tree, counted(fitted.model.tree.n_leaves_, "leaf", "leaves")
     pruned = f" of {tree.grown_.n_leaves} grown, pruned by {PRUNED_BY[tree.pruning]}" if tree.pruning else ""
     about = f"{fitted.kind.value.capitalize()} tree, {counted(len(fitted.prepared.X.columns), 'covariate')}: "
-    flattery = "" if tree.n_leaves_ == 1 else _about_concordance(fitted.concordance)
-    return f"{about}{size}{pruned}. {_about_tuning(fitted.tuned)}{flattery}".rstrip()
+    return f"{about}{size}{pruned}. {_about_tuning(fitted.tuned)}{_about_concordance(fitted)}".rstrip()
 
 
 def _about_tuning(tuned: SurvivalTreeCV | None) -> str:
@@ -197,10 +196,10 @@ def _about_tuning(tuned: SurvivalTreeCV | None) -> str:
     return f"Cross-validation chose {chosen} among {len(tuned.cv_results_)} candidates. "
 
 
-def _about_concordance(concordance: float | None) -> str:
-    if concordance is None:
-        return "No two of these rows can be compared, and there is no Harrell's C."
-    return f"Harrell's C on these rows is {concordance:.3f}, which flatters; dipolar evaluate cross-validates."
+def _about_concordance(fitted: Fitted) -> str:
+    if fitted.model.tree.n_leaves_ == 1 or fitted.concordance is None:
+        return ""
+    return f"Harrell's C on these rows is {fitted.concordance:.3f}, which flatters; dipolar evaluate cross-validates."
 
 
 PRUNED_BY = {"bootstrap": "the bootstrap", "validation": "held-out rows", "fixed": "a fixed price"}
