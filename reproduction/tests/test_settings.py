@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 
 from dipolar.kernels import GaussianKernel
-from dipolar.node_svm.learning import DistanceQuantile
+from dipolar.node_svm import DistanceQuantile
 from dipolar_reproduction.models import paper_models, remission_models, width_svm
 from dipolar_reproduction.settings import NO_SETTINGS, svm_settings, tree_settings
 

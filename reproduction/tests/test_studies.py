@@ -11,7 +11,7 @@ from dipolar import DipoleSurvivalTree, DipoleSVM, LogRankSurvivalTree
 from dipolar.cli.messages import UserError
 from dipolar.kernels import GaussianKernel
 from dipolar.metrics import concordance_index, integrated_brier_score
-from dipolar.node_svm.learning import DistanceQuantile
+from dipolar.node_svm import DistanceQuantile
 from dipolar.simulation import simulate
 from dipolar.simulation.paper import DESIGNS as ALL_DESIGNS
 from dipolar_reproduction.catalogue import STUDIES, find_study

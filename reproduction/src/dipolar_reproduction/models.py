@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from dipolar import DipoleSurvivalTree, DipoleSVM, LogRankSurvivalTree, SurvivalTreeCV
 from dipolar.kernels import GaussianKernel, Kernel
-from dipolar.node_svm.learning import DistanceQuantile
+from dipolar.node_svm import DistanceQuantile
 from dipolar_reproduction.settings import tree_settings
 
 # As kernels are called in this library, by the name of their tree.

@@ -11,7 +11,7 @@ from typing import Any
 
 from dipolar import DipoleSVM
 from dipolar.kernels import GaussianKernel
-from dipolar.node_svm.learning import DistanceQuantile
+from dipolar.node_svm import DistanceQuantile
 
 # They change no result, or are those of a unit and not of a study.
 NO_SETTINGS = ("n_jobs", "random_state", "verbose")
