@@ -9,6 +9,7 @@ predict: everything, at once, with answers that can be true.
 from __future__ import annotations
 
 import argparse
+import copy
 import faulthandler
 import io
 import json
@@ -312,7 +313,8 @@ def change_header(subject: Subject, rng: np.random.Generator) -> bytes:
         if rng.random() < 0.1:
             del inside[key]
         else:
-            inside[key] = JSON_VALUES[int(rng.integers(len(JSON_VALUES)))]
+            # A copy: the next change may be one inside it.
+            inside[key] = copy.deepcopy(JSON_VALUES[int(rng.integers(len(JSON_VALUES)))])
         if not header:
             break
     return encode(Contents(header, subject.contents.arrays))

@@ -26,9 +26,11 @@ from dipolar.tree.surfaces import Surfaces
 from tests.models import paper_tree
 from tests.mutants import (
     FITTED,
+    JSON_VALUES,
     Contents,
     array_header,
     ask_everything,
+    change_header,
     encode,
     encode_array,
     make_subjects,
@@ -92,6 +94,13 @@ def test_mutants_are_refused_or_predict(subjects, first, path):
     for case in range(first, first + 30):
         subject, kind, data = mutant(every, case)
         assert outcome(subject, data, path) in ("refused", "loaded"), (case, subject.name, kind)
+
+
+def test_changed_headers_leave_the_values_that_they_are_made_of_alone(subjects):
+    before = repr(JSON_VALUES)
+    for case in range(300):
+        change_header(subjects["tuned"], np.random.default_rng(case))
+    assert repr(JSON_VALUES) == before
 
 
 def test_there_is_one_public_error():
