@@ -89,8 +89,8 @@ def test_two_kernels_of_one_name_are_not_registered():
         ({"name": "os.system", "parameters": {}}, "unknown kernel 'os.system'"),
         ({"name": "GaussianKernel", "parameters": {}}, r"has the parameters \['sigma2'\].* got {}"),
         ({"name": "GaussianKernel", "parameters": {"sigma2": 1.0, "gamma": 1.0}}, "has the parameters"),
-        ({"name": "GaussianKernel", "parameters": {"sigma2": "1"}}, "all of them numbers"),
-        ({"name": "GaussianKernel", "parameters": {"sigma2": float("nan")}}, "all of them numbers"),
+        ({"name": "GaussianKernel", "parameters": {"sigma2": "1"}}, "sigma2 must be a number"),
+        ({"name": "GaussianKernel", "parameters": {"sigma2": float("nan")}}, "sigma2 must be a number"),
     ],
 )
 def test_what_is_no_kernel_is_refused(plain, message):

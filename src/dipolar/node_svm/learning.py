@@ -169,6 +169,7 @@ def check_svm(svm: Any) -> None:
     check_number("pure_weight", svm.pure_weight, low=0, high=LARGEST_WEIGHT, hint=hint)
     check_kappa(svm.kappa)
     check_choice("kappa_scale", svm.kappa_scale, KAPPA_SCALES, hint="'sum' is the paper's.")
+    check_flag("standardize", svm.standardize)
     if svm.standardize and is_precomputed(svm.kernel):
         raise ValueError(
             "standardize=True needs covariates, but with kernel='precomputed' X is a kernel matrix. Pass "
@@ -176,7 +177,6 @@ def check_svm(svm: Any) -> None:
         )
     make_kernel(svm.kernel).check()
     _check_margin(svm.margin)
-    check_flag("standardize", svm.standardize)
     check_choice("cutoff_rule", svm.cutoff_rule, CUTOFF_RULES)
     check_choice("init", svm.init, INITS, hint="'hazard' is the best one.")
     check_choice("cut", svm.cut, CUTS, hint="'svm' is the paper's.")
