@@ -21,7 +21,7 @@ LOOSE = {"min_samples_split": 6, "min_samples_leaf": 3, "min_logrank": 0.0}
         DipoleSVM(),
         DipoleSurvivalTree(),
         LogRankSurvivalTree(),
-        SurvivalTreeCV(param_grid={"svm__kappa": [1, 100]}, cv=2),
+        SurvivalTreeCV(param_grid={"svm__kappa": [1, 100]}, cv=2, random_state=0),
         SurvivalTreeCV(LogRankSurvivalTree(), max_depth=None, cv=2),
         LogRankSurvivalForest(n_estimators=5),
         LogRankSurvivalForest(n_estimators=5, **LOOSE),
