@@ -22,7 +22,7 @@ LOOSE = {"min_samples_split": 6, "min_samples_leaf": 3, "min_logrank": 0.0}
         DipoleSurvivalTree(),
         LogRankSurvivalTree(),
         SurvivalTreeCV(param_grid={"svm__kappa": [1, 100]}, cv=2, random_state=0),
-        SurvivalTreeCV(LogRankSurvivalTree(), max_depth=None, cv=2),
+        SurvivalTreeCV(LogRankSurvivalTree(), max_depth=None, cv=2, random_state=0),
         LogRankSurvivalForest(n_estimators=5),
         LogRankSurvivalForest(n_estimators=5, **LOOSE),
         LogRankSurvivalForest(n_estimators=3, criterion="exponential", max_leaf_nodes=4, max_features=None),
