@@ -303,6 +303,8 @@ class SurvivalTreeCV(SurvivalModel):
             return [_Fold(rows.weight - test, test) for test in held_out]
         try:
             splits = [(train, test) for train, test in check_cv(self.cv).split(X, survival.event)]
+            if not splits:
+                raise ValueError("there are no folds in it")
             return [_Fold(rows.weigh(weight, train), rows.weigh(weight, test)) for train, test in splits]
         except (IndexError, TypeError, ValueError) as error:
             raise ValueError(
