@@ -265,6 +265,8 @@ def test_missing_values_are_taken_where_the_tree_takes_them(whas500):
     X.iloc[::4, 0] = np.nan
     options = {"param_grid": {}, "max_depth": [1, 2], "cv": 2, "random_state": 0}
     assert np.isfinite(SurvivalTreeCV(LogRankSurvivalTree(), **options).fit(X, y).predict(X)).all()
+    with pytest.raises(ValueError, match=r"cv must be a number of folds.* got \[\]: there are no folds in it"):
+        SurvivalTreeCV(cv=[]).fit(X, y)
     with pytest.raises(ValueError, match="X contains NaN"):
         SurvivalTreeCV(**options).fit(X, y)
 
