@@ -334,14 +334,17 @@ def route_surfaces(
         node = 0
         while left[node] >= 0:
             s = split[node]
-            first = table_offset[table_of[s]]
-            n_own = offset[s + 1] - offset[s]
-            score = _score(
-                Z[i],
-                column[column_offset[s] : column_offset[s + 1]],
-                factor[first : first + n_own],
-                coefficient[offset[s] : offset[s + 1]],
-                intercept[s],
-            )
+            line, use, begin, end = table_offset[table_of[s]], column_offset[s], offset[s], offset[s + 1]
+            score = intercept[s]
+            if factor.shape[1] == 1:  # the same sum as in `_score`, without slices
+                for k in range(end - begin):
+                    score += coefficient[begin + k] * Z[i, column[use + k]]
+            else:
+                for k in range(end - begin):
+                    product = coefficient[begin + k]
+                    for f in factor[line + k]:
+                        if f >= 0:
+                            product *= Z[i, column[use + f]]
+                    score += product
             node = left[node] if score < boundary[s] else left[node] + 1
         leaf[i] = node

@@ -483,6 +483,8 @@ class BaseSurvivalForest(SurvivalModel):
     def _curves(self, X: Any, times: np.ndarray | None, *, hazard: bool) -> np.ndarray:
         X = self._check_covariates(X)
         forest, start = self.forest_, 0.0 if hazard else 1.0
+        if times is not None and np.array_equal(times, forest.times):
+            return self._read_curves(X, shape=times.shape, hazard=hazard)
         if times is not None:
             place = np.searchsorted(forest.times, times, side="right")
 

@@ -13,6 +13,7 @@ dual variables sum to zero, does not notice.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
@@ -20,10 +21,10 @@ from scipy.linalg.lapack import dpstrf
 
 from dipolar.kernels import LARGEST_SCALE, Kernel, PrecomputedKernel
 
-__all__ = ["Factor", "Surface", "factorise", "is_explicit", "snap"]
+__all__ = ["Factor", "Surface", "factorise", "few_features", "is_explicit", "snap"]
 
 # Rows that are scored at a time.
-ROWS_AT_A_TIME = 128
+ROWS_AT_A_TIME = 512
 
 # Explicit features are used while they are no more than the rows, or no more than this.
 FEW_FEATURES = 64
@@ -198,9 +199,14 @@ def factorise(kernel: Kernel, X: np.ndarray, tol: float = 1e-4, max_rank: int | 
 
 
 def is_explicit(kernel: Kernel, n_columns: int, n_rows: int) -> bool:
-    """Whether the explicit features of a kernel, if it has any, are few enough to be used for so many rows."""
+    """Whether the explicit features of a kernel, if it has any, are used for so many rows."""
     n_features = kernel.n_features(n_columns)
-    return n_features is not None and n_features <= max(n_rows, FEW_FEATURES)
+    return n_features is not None and bool(few_features(n_features, n_rows))
+
+
+def few_features(n_features: Any, n_rows: Any) -> Any:
+    """Whether so many explicit features are few enough for so many rows; numbers or arrays."""
+    return n_features <= np.maximum(n_rows, FEW_FEATURES)
 
 
 def _require_moderate(kernel: Kernel, values: np.ndarray, bound: float) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.linalg.blas import dsyrk
@@ -81,9 +82,9 @@ def solve_interior_point(problem: NodeProblem, tol: float, enough: float = np.in
     return solution
 
 
-def suits_blas(n: int, rank: int) -> bool:
-    """Whether BLAS is faster for a node of this size."""
-    return rank >= BLAS_RANK and n * rank**2 >= BLAS_WORK
+def suits_blas(n: Any, rank: Any) -> Any:
+    """Whether BLAS is faster for a node of this size; numbers or arrays."""
+    return (rank >= BLAS_RANK) & (n * rank**2 >= BLAS_WORK)
 
 
 def lift(features: np.ndarray, scale: float) -> np.ndarray:

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from dipolar._core.search import GIVEN, settle_nodes
 from dipolar._core.surfaces import cut_surfaces, prepare_nodes, sample_rows, take_columns
 from dipolar.kernels import is_precomputed
-from dipolar.node_svm.factors import Surface, is_explicit
+from dipolar.node_svm.factors import Surface, few_features
 from dipolar.node_svm.interior_point import suits_blas
 from dipolar.node_svm.learning import Inherited, LearntSvm, check_svm, learn
 from dipolar.node_svm.search import STATUSES, SplitStatus, Starts, starting_cuts
@@ -93,13 +93,11 @@ class _Machine:
         sizes = [self.n_features] if all_columns else range(1, self.max_features + 1)
         return MonomialTables.of(self.svm.kernel, sizes)
 
-    def suits_compiled_code(self, n_rows: int, n_columns: int) -> bool:
-        """Whether compiled code makes the features of a node itself and solves its problem."""
-        return (
-            self.svm.solver == "interior_point"
-            and is_explicit(self.svm.kernel, n_columns, n_rows)
-            and not suits_blas(n_rows, int(self.tables.size_of[n_columns]))
-        )
+    def suit_compiled_code(self, n_rows: np.ndarray, n_columns: np.ndarray) -> np.ndarray:
+        """Tell for which nodes compiled code makes the features itself and solves the problem."""
+        n_features = self.tables.size_of[np.minimum(n_columns, len(self.tables.size_of) - 1)]
+        is_explicit = (n_features > 0) & few_features(n_features, n_rows)
+        return is_explicit & ~suits_blas(n_rows, n_features) & (self.svm.solver == "interior_point")
 
 
 class _Found(NamedTuple):
@@ -242,7 +240,7 @@ class SurfaceFinder:
     ) -> None:
         """Find the surfaces of some nodes by one machine: in one call, as far as compiled code can."""
         sizes = row_offset[nodes + 1] - row_offset[nodes]
-        fits = np.array([machine.suits_compiled_code(*sides) for sides in zip(sizes, found.n_columns[nodes])], bool)
+        fits = machine.suit_compiled_code(sizes, found.n_columns[nodes])
         for part in _blocks(nodes[fits], sizes[fits], self._widest + 1):
             self._find_together(machine, part, found, start, stop, parent, rows, row_offset)
         for node, size in zip(nodes[~fits], sizes[~fits]):
@@ -263,7 +261,8 @@ class SurfaceFinder:
         """Find the surfaces of nodes in compiled code; one with a problem that it cannot solve is looked at alone."""
         svm, tables, inherit = machine.svm, machine.tables, self._splitter.inherit
         is_child = bool(inherit > 0 and parent[nodes[0]] >= 0)  # nodes that are asked for together are of one level
-        chosen = _Found(*(values[nodes] for values in found))
+        is_all = len(nodes) == len(found.machine)
+        chosen = found if is_all else _Found(*(values[nodes] for values in found))
         own, own_offset = _gather_slices(rows, row_offset, nodes)
         ranks = tables.size_of[chosen.n_columns] + is_child
         sizes = np.diff(own_offset)
@@ -292,8 +291,9 @@ class SurfaceFinder:
             parent_intercept, inherit > 0, self._carried, self.goes_left, chosen.coefficient, chosen.intercept,
             chosen.boundary, chosen.share, chosen.logrank,
         )  # fmt: skip
-        for values, of_nodes in zip(found, chosen):
-            values[nodes] = of_nodes
+        if not is_all:
+            for values, of_nodes in zip(found, chosen):
+                values[nodes] = of_nodes
         found.n_own[nodes] = tables.size_of[chosen.n_columns]
         unsolved = WANTS_ANOTHER[status]
         self.ends += np.bincount(status[~unsolved], minlength=len(STATUSES))
