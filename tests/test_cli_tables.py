@@ -411,3 +411,20 @@ def test_damaged_preparations_are_refused(change):
     record = learn(table).to_json() | change
     with pytest.raises(ValueError, match="preparation"):
         Preparation.from_json(record)
+
+
+def test_what_parts_of_a_damaged_workbook_raise_when_deleted_is_not_shown(tmp_path, monkeypatch, capsys):
+    class Part:
+        def __del__(self):
+            raise ValueError("a part that cannot be closed")
+
+    def open_damaged(*_, **__):
+        part = Part()
+        raise KeyError(f"damaged beside {part}")
+
+    monkeypatch.setattr("dipolar.cli.table.pd.ExcelFile", open_damaged)
+    path = tmp_path / "rows.xlsx"
+    path.write_bytes(b"PK")
+    with pytest.raises(UserError, match="is not a complete Excel file"):
+        read_table(str(path))
+    assert capsys.readouterr().err == ""

@@ -5,14 +5,17 @@ from __future__ import annotations
 import codecs
 import csv
 import datetime
+import gc
 import io
 import os
 import re
 import select
 import stat
+import sys
 import warnings
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from pathlib import Path
@@ -258,22 +261,43 @@ def _read_parquet(path: Path) -> Table:
 
 
 def _read_excel(path: Path, wanted: str | None) -> Table:
-    try:
-        with pd.ExcelFile(path, engine="openpyxl") as book:
-            sheets = [str(name) for name in book.sheet_names]
-            sheet = _sheet(path, sheets, wanted)
-            frame = book.parse(sheet, dtype=object, header=None, keep_default_na=False)
-    except UserError:
-        raise
-    except ImportError as error:
-        raise UserError("Excel files need the package openpyxl: pip install 'dipolar[cli]', or give a CSV.") from error
-    except Exception as error:  # whatever openpyxl trips over in a damaged file
-        raise UserError(f"{path} is not a complete Excel file. Save it again as .xlsx, or give a CSV.") from error
+    with _quiet_parts():
+        found = _parse_excel(path, wanted)
+    if found is None:
+        raise UserError(f"{path} is not a complete Excel file. Save it again as .xlsx, or give a CSV.")
+    sheets, sheet, frame = found
     frame = frame[(frame != "").any(axis=1)]
     if not len(frame):
         raise UserError(f"{path}: the sheet {sheet!r} is empty. {_other_sheets(sheets, sheet)}")
     frame = frame.iloc[1:].set_axis(_named(path, list(frame.iloc[0])), axis=1)
     return _from_frame(path, frame, _sheet_notes(sheets, sheet, wanted))
+
+
+def _parse_excel(path: Path, wanted: str | None) -> tuple[list[str], str, pd.DataFrame] | None:
+    """Return the names of the sheets, the one that is read, and its cells; None for a damaged file."""
+    try:
+        with pd.ExcelFile(path, engine="openpyxl") as book:
+            sheets = [str(name) for name in book.sheet_names]
+            sheet = _sheet(path, sheets, wanted)
+            return sheets, sheet, book.parse(sheet, dtype=object, header=None, keep_default_na=False)
+    except UserError:
+        raise
+    except ImportError as error:
+        raise UserError("Excel files need the package openpyxl: pip install 'dipolar[cli]', or give a CSV.") from error
+    except Exception:  # whatever openpyxl trips over in a damaged file
+        return None
+
+
+@contextmanager
+def _quiet_parts() -> Iterator[None]:
+    """Do not show what parts of openpyxl raise when they are deleted: a damaged file is refused anyway, in one line."""
+    hook = sys.unraisablehook
+    sys.unraisablehook = lambda _: None
+    try:
+        yield
+    finally:
+        gc.collect()
+        sys.unraisablehook = hook
 
 
 def _sheet(path: Path, sheets: list[str], wanted: str | None) -> str:
