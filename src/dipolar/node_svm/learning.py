@@ -81,10 +81,6 @@ class LearntSvm:
         """Whether a search starts from cuts of single covariates."""
         return self.rules.init in (INITS["median"], INITS["quartile"])
 
-    def with_kappa(self, kappa: float) -> LearntSvm:
-        """The same with another weight of the dipole loss."""
-        return replace(self, rules=self.rules._replace(kappa=check_kappa(kappa)))
-
     def factorise(self, X: np.ndarray) -> Factor:
         """Factor the kernel on (scaled) rows."""
         return factorise(self.kernel, X, self.factor_tol, self.max_rank)
