@@ -26,15 +26,17 @@ LAYERS = (
         "records",
         "files",
         "progress",
+        "words",
     ),
     ("validation", "rows", "weightings"),
     ("kernels",),
     ("curves", "node_svm"),
     ("metrics", "model_file"),
-    ("survival_model",),
+    ("survival_model", "preparation"),
+    ("pipeline",),
     ("tree",),
     ("forest", "model_selection"),
-    ("warming",),
+    ("warming", "saving"),
 )
 
 # What surrounds the models. It may import all of them and they import none of it; matplotlib and the packages of the

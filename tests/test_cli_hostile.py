@@ -22,11 +22,11 @@ import pandas as pd
 import pytest
 
 from dipolar.cli import table as table_module
-from dipolar.cli.cells import as_text
 from dipolar.cli.destination import write_table
 from dipolar.cli.messages import UserError
 from dipolar.cli.spreadsheets import MOST_CHARACTERS, begins_like_a_formula
 from dipolar.cli.table import read_table
+from dipolar.preparation.cells import as_text
 from tests.test_cli import QUICK, dipolar, process, refused
 
 FORMULAS = ["=1+1", "+A1", "-2+cmd|' /C calc'!A0", "@SUM(A1)", "\t=1", "\r=1", "＝1", "#N/A", "-3.5e", "=HYPERLINK(1)"]

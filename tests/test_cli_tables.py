@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dipolar.cli.cells import as_text
 from dipolar.cli.messages import UserError
 from dipolar.cli.outcome import find_outcome
 from dipolar.cli.preparation import ColumnChoice, Preparation
 from dipolar.cli.recipes import CategoryColumn, DateColumn, NumberColumn
 from dipolar.cli.table import Table, read_table
+from dipolar.preparation.cells import as_text
 
 
 def write(tmp_path, text, name="data.csv", encoding="utf-8"):

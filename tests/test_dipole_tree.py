@@ -217,7 +217,7 @@ def test_it_works_where_scikit_learn_does(whas500):
 
 def test_missing_values_are_refused_with_the_way_out():
     X, y = load_mgus(return_X_y=True)
-    with pytest.raises(ValueError, match=r"X contains NaN: hgb \(1\)\. Impute them first.*SimpleImputer"):
+    with pytest.raises(ValueError, match=r"X contains NaN: hgb \(1\)\. Fill them.*CovariateEncoder"):
         paper_tree().fit(X, y)
 
 

@@ -3,6 +3,7 @@
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dipolar import (
+    CovariateEncoder,
     DipoleSurvivalForest,
     DipoleSurvivalTree,
     DipoleSVM,
@@ -18,6 +19,8 @@ LOOSE = {"min_samples_split": 6, "min_samples_leaf": 3, "min_logrank": 0.0}
 
 @parametrize_with_checks(
     [
+        CovariateEncoder(),
+        CovariateEncoder(missing="keep", reference="first", dates="days"),
         DipoleSVM(),
         DipoleSurvivalTree(),
         LogRankSurvivalTree(),

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from dipolar.model_file import ModelFileError
     from dipolar.model_selection import SurvivalTreeCV
     from dipolar.node_svm.svm import DipoleSVM
+    from dipolar.pipeline import make_pipeline
+    from dipolar.preparation import CovariateEncoder
+    from dipolar.saving import load, save
     from dipolar.survival import survival_outcome
     from dipolar.tree.dipole_tree import DipoleSurvivalTree
     from dipolar.tree.logrank_tree import LogRankSurvivalTree
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "CovariateEncoder",
     "DipoleSVM",
     "DipoleSurvivalForest",
     "DipoleSurvivalTree",
@@ -26,11 +30,15 @@ __all__ = [
     "LogRankSurvivalTree",
     "ModelFileError",
     "SurvivalTreeCV",
+    "load",
+    "make_pipeline",
+    "save",
     "survival_outcome",
     "warm_up",
 ]
 
 _HOME = {
+    "CovariateEncoder": "preparation",
     "DipoleSVM": "node_svm.svm",
     "DipoleSurvivalForest": "forest.dipole_forest",
     "DipoleSurvivalTree": "tree.dipole_tree",
@@ -38,11 +46,14 @@ _HOME = {
     "LogRankSurvivalForest": "forest.logrank_forest",
     "LogRankSurvivalTree": "tree.logrank_tree",
     "ModelFileError": "model_file",
+    "load": "saving",
+    "make_pipeline": "pipeline",
+    "save": "saving",
     "survival_outcome": "survival",
     "warm_up": "warming",
 }
 
-_MODULES = ("datasets", "metrics", "plotting", "simulation")
+_MODULES = ("datasets", "metrics", "plotting", "preparation", "simulation")
 
 
 def __getattr__(name: str) -> object:

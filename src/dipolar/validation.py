@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,11 @@ __all__ = ["check_fit_data", "check_predict_data", "check_sample_weight", "check
 
 # How many columns with missing values an error message lists.
 COLUMNS_SHOWN = 8
+
+# What makes numbers of columns as people have them. It stands further out, and is named only.
+WITH_ENCODER = "dipolar.make_pipeline(dipolar.CovariateEncoder(), estimator)"
+
+DATE_TYPES = ("datetime", "date", "timedelta", "duration")
 
 # Squares of covariates, and sums of them, have to stay finite.
 LARGEST_COVARIATE = 1e75
@@ -36,7 +42,7 @@ def check_fit_data(
     A weight counts how often a row was seen, so rows of weight zero are absent from the result, unless `drop_unseen` is
     False because row numbers (of folds, say) have to keep their meaning.
     """
-    X = validate_data(estimator, X, dtype=np.float64, order="C", ensure_all_finite=False)
+    X = _as_numbers(estimator, X, reset=True)
     _require_numbers(X, getattr(estimator, "feature_names_in_", None), allow_nan)
     survival, weight = check_weighted_outcome(y, sample_weight, X)
     seen = weight > 0
@@ -63,7 +69,7 @@ def check_weighted_outcome(y: Any, sample_weight: Any, X: np.ndarray) -> tuple[S
 
 def check_predict_data(estimator: Any, X: Any, *, allow_nan: bool = False) -> np.ndarray:
     """Check the covariates that a fitted estimator is to predict for."""
-    X = validate_data(estimator, X, dtype=np.float64, order="C", ensure_all_finite=False, reset=False)
+    X = _as_numbers(estimator, X, reset=False)
     _require_numbers(X, getattr(estimator, "feature_names_in_", None), allow_nan)
     return X
 
@@ -101,6 +107,62 @@ def _require_counts(weight: np.ndarray, name: str) -> None:
         )
 
 
+def _as_numbers(estimator: Any, X: Any, *, reset: bool) -> np.ndarray:
+    """Return X as float64; an error says which columns have cells that are no numbers."""
+    if _has_dates(X):  # NumPy would take them for nanoseconds
+        _refuse_other_cells(X)
+    try:
+        return validate_data(estimator, X, dtype=np.float64, order="C", ensure_all_finite=False, reset=reset)
+    except (TypeError, ValueError):
+        _refuse_other_cells(X)
+        raise
+
+
+def _has_dates(X: Any) -> bool:
+    dtypes = getattr(X, "dtypes", [getattr(X, "dtype", None)])
+    return any(str(dtype).lower().startswith(DATE_TYPES) for dtype in dtypes)
+
+
+def _refuse_other_cells(X: Any) -> None:
+    """Raise ValueError if columns of X hold text, dates, or gaps that are no NaN."""
+    others = [(name, next(filter(_is_other, cells), None)) for name, cells in _listed_columns(X)]
+    found = [
+        f"{name} ({cell!r:.40})" if isinstance(cell, str) else f"{name} ({cell!s:.40})"
+        for name, cell in others
+        if cell is not None
+    ]
+    if found:
+        more = f" and {len(found) - COLUMNS_SHOWN} more columns" if len(found) > COLUMNS_SHOWN else ""
+        raise ValueError(
+            f"X has columns that are not numbers: {', '.join(found[:COLUMNS_SHOWN])}{more}. Make numbers of them, for "
+            f"example with {WITH_ENCODER}."
+        )
+
+
+def _listed_columns(X: Any) -> list[tuple[str, list[Any]]]:
+    """Return the names and cells of the columns of a DataFrame, or of an array of any objects."""
+    if hasattr(X, "iloc") and X.ndim == 2:
+        return [(str(name), X.iloc[:, place].tolist()) for place, name in enumerate(X.columns)]
+    if hasattr(X, "get_columns"):
+        return [(series.name, series.to_list()) for series in X.get_columns()]
+    try:
+        table = np.asarray(X)
+    except ValueError:  # rows of several lengths
+        return []
+    is_other = table.ndim == 2 and table.dtype.kind in "OUSMm"
+    return [(f"column {place}", table[:, place].tolist()) for place in range(table.shape[1])] if is_other else []
+
+
+def _is_other(cell: Any) -> bool:
+    if isinstance(cell, str | bytes):
+        try:
+            float(cell)
+        except ValueError:
+            return True
+        return False
+    return isinstance(cell, datetime.date | datetime.timedelta) or type(cell).__name__ in ("NAType", "NaTType")
+
+
 def _require_numbers(X: np.ndarray, names: Any, allow_nan: bool) -> None:
     infinite = np.isinf(X).sum(axis=0)
     if infinite.any():
@@ -117,8 +179,8 @@ def _require_numbers(X: np.ndarray, names: Any, allow_nan: bool) -> None:
     missing = np.isnan(X).sum(axis=0)
     if missing.any() and not allow_nan:
         raise ValueError(
-            f"X contains NaN: {_column_counts(missing, names)}. Impute them first, for example "
-            "make_pipeline(sklearn.impute.SimpleImputer(strategy='median'), estimator), or drop the rows."
+            f"X contains NaN: {_column_counts(missing, names)}. Fill them, for example "
+            f"with {WITH_ENCODER}, or drop the rows."
         )
 
 

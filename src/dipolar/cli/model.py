@@ -17,12 +17,12 @@ import numpy as np
 import pandas as pd
 
 from dipolar import DipoleSurvivalTree, LogRankSurvivalTree, SurvivalTreeCV
-from dipolar.cli.cells import as_numbers
 from dipolar.cli.destination import whole_file
 from dipolar.cli.messages import UserError, listed, reason_of, refusals_as_user_errors
 from dipolar.cli.preparation import Preparation, Prepared
 from dipolar.cli.table import Table
 from dipolar.model_file import add_note, read_model, read_note
+from dipolar.preparation.cells import as_numbers
 
 __all__ = ["Model", "SurvivalTree", "load_model", "save_model"]
 

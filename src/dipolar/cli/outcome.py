@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dipolar.cli.cells import as_numbers, as_text, is_missing
 from dipolar.cli.messages import UserError, counted, listed, quoted, refusals_as_user_errors, suggestion
 from dipolar.cli.table import Table
+from dipolar.preparation.cells import as_numbers, as_text, is_missing
 from dipolar.survival import survival_outcome
 
 __all__ = ["Outcome", "find_outcome", "looks_like_outcome"]

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dipolar.cli.cells import as_numbers, as_text, date_format, is_missing
 from dipolar.cli.messages import LONGEST_NAME, UserError, listed, quoted, shortened, suggestion
 from dipolar.cli.outcome import Outcome, looks_like_outcome
 from dipolar.cli.recipes import CategoryColumn, DateColumn, NumberColumn, Recipe, recipe_from_json
 from dipolar.cli.table import Table
+from dipolar.preparation.cells import as_numbers, as_text, date_format, is_missing
 
 __all__ = ["ColumnChoice", "Preparation", "Prepared"]
 

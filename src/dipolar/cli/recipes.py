@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dipolar.cli.cells import as_dates, as_numbers, as_text, is_missing
 from dipolar.cli.messages import counted, listed
+from dipolar.preparation.cells import as_dates, as_numbers, as_text, is_missing
 
 __all__ = ["RECIPES", "CategoryColumn", "DateColumn", "NumberColumn", "Recipe", "recipe_from_json"]
 

@@ -25,9 +25,9 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import Bunch
 
-from dipolar.cli.cells import clean_text, with_decimal_point
 from dipolar.cli.messages import UserError, counted, listed, reason_of, suggestion
 from dipolar.datasets import list_datasets, load_dataset
+from dipolar.preparation.cells import clean_text, with_decimal_point
 
 __all__ = ["Table", "read_table"]
 

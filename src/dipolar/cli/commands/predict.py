@@ -12,12 +12,12 @@ import typer
 from rich.table import Table as Grid
 
 from dipolar.cli import options
-from dipolar.cli.cells import as_text
 from dipolar.cli.destination import check_table_destination, write_table
 from dipolar.cli.messages import UserError, counted, listed, refusals_as_user_errors, suggestion
 from dipolar.cli.model import Model, load_model
 from dipolar.cli.table import Table, read_table
 from dipolar.cli.terminal import Terminal
+from dipolar.preparation.cells import as_text
 
 __all__ = ["predict"]
 
