@@ -18,7 +18,17 @@ from rich.console import Console
 from rich.progress import Progress
 from typer.testing import CliRunner
 
-from dipolar import DipoleSurvivalTree, DipoleSVM, LogRankSurvivalTree, SurvivalTreeCV, __version__
+from dipolar import (
+    CovariateEncoder,
+    DipoleSurvivalTree,
+    DipoleSVM,
+    LogRankSurvivalForest,
+    LogRankSurvivalTree,
+    SurvivalTreeCV,
+    __version__,
+    load,
+    save,
+)
 from dipolar.cli import model as model_module
 from dipolar.cli.app import app
 from dipolar.cli.terminal import Terminal
@@ -177,7 +187,7 @@ def test_a_surface_between_two_values_is_told_in_words(tmp_path):
     frame.to_csv(tmp_path / "data.csv", index=False)
     result = dipolar("fit", tmp_path / "data.csv", "--pruning", "none", "--max-depth", 1, "--json")
     document = json.loads(result.stdout)
-    assert [leaf["rule"] for leaf in document["leaves"]] == ["ill=3", "ill=5"] and document["splits"] == []
+    assert [leaf["rule"] for leaf in document["leaves"]] == ["ill is 3", "ill is 5"] and document["splits"] == []
 
 
 @pytest.mark.parametrize(
@@ -500,8 +510,54 @@ def edit(path, target, **entries):
 def test_a_model_is_the_tree_with_one_more_entry(model, tmp_path):
     loaded = model_module.load_model(model)
     assert loaded.tree.tree_ == LogRankSurvivalTree.load(model).tree_
-    assert loaded.preparation.features == ["TR", "logWBC"] and loaded.time_unit == "weeks"
-    assert model_module.load_model(edit(model, tmp_path / "m", preparation_json=None)).preparation is None
+    assert [feature.name for feature in loaded.features] == ["TR", "logWBC"] and loaded.time_unit == "weeks"
+    assert loaded.outcome.time is not None and loaded.outcome.start is None
+    bare = model_module.load_model(edit(model, tmp_path / "m", preparation_json=None, outcome_json=None))
+    assert bare.encoder is None and bare.outcome is None
+
+
+def test_python_opens_the_file_as_a_pipeline(tmp_path):
+    data, path = write_patients(tmp_path / "p.csv"), tmp_path / "p.dipolar"
+    dipolar("fit", data, *QUICK, "--output", path)
+    pipeline = load(path)
+    X = pd.read_csv(data)[["age", "sex", "stage"]]
+    document = json.loads(dipolar("predict", path, data, "--json").stdout)
+    assert [row["risk"] for row in document["predictions"]] == pipeline.predict(X).tolist()
+    save(pipeline, tmp_path / "q.dipolar")
+    again = json.loads(dipolar("predict", tmp_path / "q.dipolar", data, "--json").stdout)
+    assert again["predictions"] == document["predictions"]
+
+
+def test_forests_are_for_python(tmp_path):
+    X, y = load_remission(return_X_y=True)
+    LogRankSurvivalForest(n_estimators=2).fit(X, y).save(tmp_path / "f.dipolar")
+    assert "holds a LogRankSurvivalForest, not one of" in refused("predict", tmp_path / "f.dipolar", "remission")
+
+
+def test_times_from_dates_and_a_covariate_in_disguise(tmp_path):
+    rng = np.random.default_rng(0)
+    days, path = rng.integers(1, 900, 60), tmp_path / "p.csv"
+    entry = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 300, 60), "D")
+    frame = pd.DataFrame({"entry": entry, "exit": entry + pd.to_timedelta(days, "D")})
+    frame["OS_STATUS"] = rng.choice(["0:LIVING", "1:DECEASED"], 60)
+    frame["age"], frame["lived"] = rng.integers(40, 90, 60), (days / 30.4).round(1)
+    frame.to_csv(path, index=False)
+    span = ("--start", "entry", "--stop", "exit")
+    result = dipolar("fit", path, *QUICK, *span, "-o", tmp_path / "m.dipolar")
+    assert result.exit_code == 0 and result.stderr.count("\n") == 1
+    assert "lived may be the time in disguise (rank correlation 1.00)" in result.stderr
+    assert "--drop 'lived'" in result.stderr and "Time is 'exit - entry' in days" in result.stdout
+    document = json.loads(dipolar("fit", path, *QUICK, *span, "--drop", "lived", "--json").stdout)
+    assert document["warnings"] == [] and document["covariates"] == ["age"]
+    assert document["data"]["time_unit"] == "days" and document["data"]["event_codes"] == ["1:deceased"]
+    evaluated = dipolar("evaluate", path, *span, *QUICK, "--folds", 2, "--json")
+    assert "in disguise" in json.loads(evaluated.stdout)["warnings"][0]
+    page = tmp_path / "m.html"
+    assert dipolar("report", tmp_path / "m.dipolar", "--data", path, "-o", page).exit_code == 0 and page.exists()
+
+
+# Sound, and of other covariates.
+OTHER_PREPARATION = json.dumps(CovariateEncoder().fit(pd.DataFrame({"a": [1, 2]})).to_json()).encode()
 
 
 @pytest.mark.parametrize(
@@ -511,16 +567,19 @@ def test_a_model_is_the_tree_with_one_more_entry(model, tmp_path):
         (b"[" * 10_000, "preparation.json is nested"),
         (b"[]", "does not say"),
         (b'{"format": "dipolar-preparation", "version": 99}', "version 99"),
-        (b'{"format": "dipolar-preparation", "version": 1}', "damaged"),
-        (
-            b'{"format": "dipolar-preparation", "version": 1, "recipes": [], "dropped": [], "outcome": ["a", "b"],'
-            b' "time_unit": null}',
-            "another tree",
-        ),
+        (b'{"format": "dipolar-preparation", "version": 1}', "version 1"),
+        (b'{"format": "dipolar-preparation", "version": 2}', "damaged"),
+        (OTHER_PREPARATION, "another model"),
     ],
 )
 def test_damaged_models_are_refused(model, tmp_path, content, words):
     assert words in refused("predict", edit(model, tmp_path / "m", preparation_json=content), "remission")
+
+
+@pytest.mark.parametrize("content", [b"[]", b"{}", b'{"time": 1}', b'{"time": 3, "event": "a", "start": "b"}'])
+def test_damaged_outcomes_are_refused(model, tmp_path, content):
+    damaged = edit(model, tmp_path / "m", outcome_json=content)
+    assert "its outcome is damaged" in refused("predict", damaged, "remission")
 
 
 def test_other_files_are_no_models(model, tmp_path):

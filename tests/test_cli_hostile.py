@@ -222,7 +222,7 @@ def test_a_pipe_is_read_to_its_end(tmp_path, monkeypatch, patience):
     writer = threading.Thread(target=write_slowly)
     writer.start()
     threading.Timer(0.05, os.close, [keeper]).start()
-    assert read_table(str(path)).columns["x"].tolist() == ["2", "4"]
+    assert read_table(str(path)).cells("x").tolist() == ["2", "4"]
     writer.join()
 
 
@@ -254,8 +254,9 @@ def test_a_column_may_be_called_as_databases_call_it(tmp_path):
 
 # A median that is no float.
 LONG = (
-    b'{"format": "dipolar-preparation", "version": 1, "dropped": [], "outcome": ["a", "b"], "time_unit": null,'
-    b'"recipes": [{"kind": "number", "name": "x", "fill": 1' + b"0" * 400 + b"}]}"
+    b'{"format": "dipolar-preparation", "version": 2, "parameters": {}, "n_columns": 1, "columns": ["x"],'
+    b'"decisions": [], "steps": ["a", "b"], "recipes": [{"kind": "number", "name": "x", "place": 0, '
+    b'"marks_gaps": false, "fill": 1' + b"0" * 400 + b"}]}"
 )
 
 
@@ -311,7 +312,7 @@ def test_dates_of_any_year(tmp_path):
         book.active.append(row)
     book.save(tmp_path / "a.xlsx")
     for suffix, first in (("parquet", "0001-01-01"), ("xlsx", "1900-03-01")):
-        column = read_table(str(tmp_path / f"a.{suffix}")).columns["seen"]
+        column = read_table(str(tmp_path / f"a.{suffix}")).cells("seen")
         assert column.astype("datetime64[D]").astype(str).tolist() == [first, "9999-12-31", "NaT"]
 
 
@@ -322,7 +323,7 @@ def test_whole_numbers_of_any_length(tmp_path, others):
     with zipfile.ZipFile(plain) as source, zipfile.ZipFile(path, "w") as target:
         for name in source.namelist():
             target.writestr(name, source.read(name).replace(b"12321", b"9" * 400))
-    assert as_text(read_table(str(path)).columns["x"])[0] == "inf"
+    assert as_text(read_table(str(path)).cells("x"))[0] == "inf"
 
 
 def test_rows_that_cannot_be_compared_have_no_concordance(tmp_path):

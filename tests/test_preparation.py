@@ -154,6 +154,8 @@ def test_the_reference_and_rare_levels():
     X = pd.DataFrame({"stage": ["I"] * 2 + ["II"] * 5 + ["III"] + ["IV"]})
     assert list(encoded(X)) == ["stage=I", "stage=III", "stage=IV"]
     assert list(encoded(X, reference="first")) == ["stage=II", "stage=III", "stage=IV"]
+    assert list(encoded(X, reference=None)) == ["stage=I", "stage=II", "stage=III", "stage=IV"]
+    assert list(encoded(X[:7], reference=None)) == ["stage=I"]
     for least in (2, 0.2):
         rare = CovariateEncoder(min_frequency=least).fit(X)
         assert rare.get_feature_names_out().tolist() == ["stage=I", "stage=rare"]
@@ -299,7 +301,7 @@ def parameters(draw):
         "dates": draw(st.sampled_from(["drop", "days"])),
         "missing": draw(st.sampled_from(["fill", "keep"])),
         "add_indicator": draw(st.sampled_from(["auto", True, False])),
-        "reference": draw(st.sampled_from(["most_common", "first"])),
+        "reference": draw(st.sampled_from(["most_common", "first", None])),
         "min_frequency": draw(st.sampled_from([None, 2, 0.3])),
         "handle_unknown": "ignore",
     }

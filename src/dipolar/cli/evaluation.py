@@ -15,9 +15,9 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from dipolar.cli.choices import TreeKind, TreeOptions
 from dipolar.cli.data import Data
 from dipolar.cli.messages import UserError, refusals_as_user_errors
-from dipolar.cli.preparation import Preparation
 from dipolar.metrics import scorers
 from dipolar.parallel import run_tasks
+from dipolar.pipeline import make_pipeline
 
 __all__ = ["MEASURES", "Evaluation", "evaluate_trees"]
 
@@ -115,23 +115,23 @@ def _fold_rows(data: Data, folds: int, repeats: int, seed: int) -> Iterator[tupl
 
 def _score_fold(data: Data, kind: TreeKind, asked: TreeOptions, train: np.ndarray, test: np.ndarray) -> np.ndarray:
     """Prepare and fit on the training rows, and score on the test rows."""
-    training = data.table.take(train)
-    preparation = Preparation.learn(training, data.outcome, data.columns)
-    tree = asked.make(kind).set_params(n_jobs=1)
+    model = make_pipeline(data.encoder, asked.make(kind).set_params(n_jobs=1))
     measures = scorers("concordance", "concordance_paper", "neg_ibs")
-    X = preparation.apply(data.table.take(test)).X
+    X = data.covariates
     with warnings.catch_warnings():
         # A tree of one leaf has no C of the paper's kind; it counts as 1/2, and the table shows the size of the tree.
         warnings.simplefilter("ignore")
-        tree.fit(preparation.apply(training).X, data.y[train])
-        harrell, paper, minus_ibs = (_score(measure, tree, X, data.y[test]) for measure in measures.values())
-    return np.array([harrell, paper, -minus_ibs, tree.n_leaves_])
+        model.fit(X.iloc[train], data.y[train])
+        harrell, paper, minus_ibs = (
+            _score(measure, model, X.iloc[test], data.y[test]) for measure in measures.values()
+        )
+    return np.array([harrell, paper, -minus_ibs, model[-1].n_leaves_])
 
 
-def _score(measure: Callable[..., float], tree: Any, X: Any, y: np.ndarray) -> float:
+def _score(measure: Callable[..., float], model: Any, X: Any, y: np.ndarray) -> float:
     """Return a score, or NaN for a fold without a pair of rows to compare."""
     try:
-        return measure(tree, X, y)
+        return measure(model, X, y)
     except ValueError:
         return np.nan
 

@@ -11,7 +11,7 @@ import numpy as np
 from rich.table import Table as Grid
 
 from dipolar.cli.model import Model
-from dipolar.cli.recipes import CategoryColumn, NumberColumn
+from dipolar.preparation.feature import Condition, say_conditions
 from dipolar.tree.splits import AxisCuts
 
 __all__ = ["MOST_LEAVES_SHOWN", "Leaf", "Split", "describe_leaves", "describe_splits", "leaf_grid", "split_grid"]
@@ -86,7 +86,7 @@ def describe_splits(model: Model) -> list[Split]:
     record = model.tree.tree_
     if isinstance(record.splits, AxisCuts):
         return []
-    names = _names(model)
+    names = [feature.name for feature in model.features]
     return [
         Split(
             letter,
@@ -172,73 +172,33 @@ def _letters(model: Model) -> dict[int, str]:
 
 def _worded_surfaces(model: Model) -> dict[int, tuple[str, str]]:
     """Return the words for the left and the right side of surfaces that depend on one covariate of two values."""
-    record, binary = model.tree.tree_, _binary_features(model)
+    record, features = model.tree.tree_, model.features
     words = {}
     for node in np.flatnonzero(record.is_split).tolist():
         shares = record.splits.feature_shares(node, model.tree.n_features_in_)
-        feature = int(np.argmax(shares))
-        if feature not in binary or shares[feature] < ALL_BUT_ROUNDING:
+        number = int(np.argmax(shares))
+        values = features[number].values
+        if values is None or shares[number] < ALL_BUT_ROUNDING:
             continue
-        low, high = np.zeros((2, model.tree.n_features_in_))
-        low[feature], high[feature] = _pair(model, feature)
-        low_is_left, high_is_left = record.splits.goes_left(np.array([low, high]), node)
+        rows = np.zeros((2, model.tree.n_features_in_))
+        rows[:, number] = values
+        low_is_left, high_is_left = record.splits.goes_left(rows, node)
         if low_is_left != high_is_left:
-            words[node] = binary[feature] if low_is_left else binary[feature][::-1]
+            between = sum(values) / 2
+            words[node] = (features[number].say(between, not low_is_left), features[number].say(between, low_is_left))
     return words
 
 
-def _pair(model: Model, feature: int) -> tuple[float, float]:
-    """Return the two values of a binary covariate."""
-    assert model.preparation is not None
-    owners = [recipe for recipe in model.preparation.recipes for _ in recipe.features]
-    return getattr(owners[feature], "pair", None) or (0.0, 1.0)
-
-
-def _names(model: Model) -> list[str]:
-    default = [f"x{feature}" for feature in range(model.tree.n_features_in_)]
-    return [str(name) for name in getattr(model.tree, "feature_names_in_", default)]
-
-
 def _axis_conditions(model: Model, steps: list[tuple[int, bool]]) -> Iterator[str]:
-    """Say what a path of cuts asks of each covariate, once per covariate."""
+    """Say what a path of cuts asks of each column, once per column."""
     cuts = model.tree.tree_.splits
     assert isinstance(cuts, AxisCuts)
-    names, binary = _names(model), _binary_features(model)
-    bounds: dict[int, tuple[float, float]] = {}
+    names = [feature.name for feature in model.features]
+    conditions = []
     for node, goes_left in steps:
         feature, threshold = int(cuts.feature[node]), float(cuts.threshold[node])
         if cuts.missing_seen[node] or np.isinf(threshold):
             yield cuts.rule(node, names) if goes_left else f"not ({cuts.rule(node, names)})"
-            continue
-        low, high = bounds.get(feature, (-np.inf, np.inf))
-        bounds[feature] = (low, min(high, threshold)) if goes_left else (max(low, threshold), high)
-    for feature, (low, high) in bounds.items():
-        if feature in binary:
-            yield binary[feature][0 if np.isinf(low) else 1]
         else:
-            yield _interval(names[feature], low, high)
-
-
-def _interval(name: str, low: float, high: float) -> str:
-    if np.isinf(low):
-        return f"{name} <= {high:.6g}"
-    return f"{name} > {low:.6g}" if np.isinf(high) else f"{low:.6g} < {name} <= {high:.6g}"
-
-
-def _binary_features(model: Model) -> dict[int, tuple[str, str]]:
-    """Return the words for the low and the high value of covariates that have two."""
-    words: dict[int, tuple[str, str]] = {}
-    feature = 0
-    for recipe in model.preparation.recipes if model.preparation else ():
-        if isinstance(recipe, NumberColumn) and recipe.pair is not None:
-            words[feature] = (f"{recipe.name}={recipe.pair[0]:g}", f"{recipe.name}={recipe.pair[1]:g}")
-        elif isinstance(recipe, CategoryColumn):
-            words |= dict(enumerate(_words_of_category(recipe), start=feature))
-        feature += len(recipe.features)
-    return words
-
-
-def _words_of_category(recipe: CategoryColumn) -> list[tuple[str, str]]:
-    if len(recipe.levels) == 2:
-        return [(f"{recipe.name}={recipe.levels[0]}", f"{recipe.name}={recipe.levels[1]}")]
-    return [(f"{recipe.name} is not {level}", f"{recipe.name}={level}") for level in recipe.levels]
+            conditions.append(Condition(feature, threshold, not goes_left))
+    yield from say_conditions(model.features, conditions)

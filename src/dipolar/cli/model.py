@@ -1,9 +1,9 @@
-"""A fitted tree with the preparation of its data, in one file.
+"""A fitted tree with the encoder of its covariates, in one file.
 
-The file is the one that `tree.save` writes, with one more entry, `preparation.json`. It holds numbers and text, nothing
-in it is executed, and the tree's own class loads it as well:
+The file is the one that `dipolar.save` writes of a pipeline, with one more entry, `outcome.json`. It holds numbers and
+text, nothing in it is executed, and Python loads it as well:
 
-    DipoleSurvivalTree.load("model.dipolar")
+    dipolar.load("model.dipolar")
 """
 
 from __future__ import annotations
@@ -15,63 +15,98 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.pipeline import Pipeline
 
 from dipolar import DipoleSurvivalTree, LogRankSurvivalTree, SurvivalTreeCV
 from dipolar.cli.destination import whole_file
 from dipolar.cli.messages import UserError, listed, reason_of, refusals_as_user_errors
-from dipolar.cli.preparation import Preparation, Prepared
+from dipolar.cli.outcome import OutcomeColumns
+from dipolar.cli.preparation import apply_encoder
 from dipolar.cli.table import Table
-from dipolar.model_file import add_note, read_model, read_note
+from dipolar.model_file import add_note, read_note
+from dipolar.pipeline import make_pipeline
+from dipolar.preparation import CovariateEncoder, Feature, Prepared
 from dipolar.preparation.cells import as_numbers
+from dipolar.saving import load, save
 
 __all__ = ["Model", "SurvivalTree", "load_model", "save_model"]
 
 SurvivalTree = LogRankSurvivalTree | DipoleSurvivalTree
 
-NOTE = "preparation"
-
-ESTIMATORS: dict[str, Any] = {cls.__name__: cls for cls in (LogRankSurvivalTree, DipoleSurvivalTree, SurvivalTreeCV)}
+# The entry of a file that says which columns the outcome was in.
+NOTE = "outcome"
 
 
 @dataclass(frozen=True)
 class Model:
-    """A tree, and what its data went through; trees that Python code saved have no preparation."""
+    """A tree, what its data went through, and where its outcome was; trees that Python saved have neither."""
 
     tree: SurvivalTree
-    preparation: Preparation | None
+    encoder: CovariateEncoder | None = None
+    outcome: OutcomeColumns | None = None
+    time_unit: str | None = None
 
     @property
-    def time_unit(self) -> str | None:
-        return None if self.preparation is None else self.preparation.time_unit
+    def features(self) -> tuple[Feature, ...]:
+        """The covariates of the tree, and the columns that they were made from."""
+        if self.encoder is not None:
+            return self.encoder.features_
+        default = [f"x{number}" for number in range(self.tree.n_features_in_)]
+        names = map(str, getattr(self.tree, "feature_names_in_", default))
+        return tuple(Feature(name, name, "number") for name in names)
 
     def covariates(self, table: Table, *, fill_columns: bool = False) -> Prepared:
         """Return the covariates that the tree wants, from a table as it comes."""
-        if self.preparation is not None:
-            return self.preparation.apply(table, fill_columns=fill_columns)
-        return Prepared(_plain_numbers(self.tree, table), ["the model holds no preparation: columns taken as numbers"])
+        if self.encoder is not None:
+            return apply_encoder(self.encoder, table, fill_columns=fill_columns)
+        note = "the model holds no preparation: columns taken as numbers"
+        return Prepared(_plain_numbers(self.tree, table), [], [note])
+
+    def unused(self, table: Table) -> list[str]:
+        """Return the columns of a table that mean nothing to the model."""
+        if self.encoder is None:
+            return []
+        known = {*getattr(self.encoder, "feature_names_in_", ()), *(self.outcome.names if self.outcome else ())}
+        return [name for name in table.columns if name not in known]
 
 
 def save_model(model: Model, path: Path) -> None:
     """Write a model to one file, which appears whole or not at all."""
     with whole_file(path) as stream:
-        model.tree.save(stream)
-        if model.preparation is not None:
-            add_note(stream, NOTE, model.preparation.to_json())
+        save(model.tree if model.encoder is None else make_pipeline(model.encoder, model.tree), stream)
+        if model.outcome is not None:
+            add_note(stream, NOTE, model.outcome.to_json() | {"time_unit": model.time_unit})
 
 
 def load_model(path: Path) -> Model:
-    """Read what `save_model`, or the `save` of a tree, wrote; of a tuned tree the chosen one is taken."""
+    """Read what `save_model`, or `dipolar.save`, wrote; of a tuned tree the chosen one is taken."""
     try:
         _require_file(path)
         with refusals_as_user_errors():
-            header, _ = read_model(path)
-            if header.get("estimator") not in ESTIMATORS:
-                raise UserError(f"{path} holds a {header.get('estimator')}, not one of {listed(ESTIMATORS)}.")
-            loaded = ESTIMATORS[header["estimator"]].load(path)
-            tree = loaded.best_estimator_ if isinstance(loaded, SurvivalTreeCV) else loaded
+            loaded = load(path)
+            note = read_note(path, NOTE)
     except OSError as error:
         raise UserError(f"{path} cannot be read: {reason_of(error)}.") from error
-    return Model(tree, _load_preparation(path, tree))
+    encoder, tree = loaded if isinstance(loaded, Pipeline) else (None, loaded)
+    tree = tree.best_estimator_ if isinstance(tree, SurvivalTreeCV) else tree
+    if not isinstance(tree, SurvivalTree):
+        kinds = (LogRankSurvivalTree, DipoleSurvivalTree, SurvivalTreeCV)
+        raise UserError(f"{path} holds a {type(tree).__name__}, not one of {listed(kind.__name__ for kind in kinds)}.")
+    return Model(tree, encoder, *_outcome_in(note, path))
+
+
+def _outcome_in(note: Any, path: Path) -> tuple[OutcomeColumns | None, str | None]:
+    """Return the outcome columns and the unit of time that a note tells."""
+    if note is None:
+        return None, None
+    names = {"time", "event", "start", "stop", "time_unit"}
+    is_sound = isinstance(note, dict) and note.keys() == names and isinstance(note["event"], str)
+    if not is_sound or not all(value is None or isinstance(value, str) for value in note.values()):
+        raise UserError(
+            f"{path} is not a complete model: its outcome is damaged. Fit it again with dipolar fit --output."
+        )
+    unit = note.pop("time_unit")
+    return OutcomeColumns(**note), unit
 
 
 def _require_file(path: Path) -> None:
@@ -84,20 +119,6 @@ def _require_file(path: Path) -> None:
         raise UserError(f"{path} is {what}. Give the file that dipolar fit --output wrote.")
 
 
-def _load_preparation(path: Path, tree: SurvivalTree) -> Preparation | None:
-    with refusals_as_user_errors():
-        note = read_note(path, NOTE)
-    if note is None:
-        return None
-    try:
-        preparation = Preparation.from_json(note)
-        if preparation.features != list(getattr(tree, "feature_names_in_", [])):
-            raise ValueError("its preparation belongs to another tree")
-    except ValueError as error:
-        raise UserError(f"{path} is not a complete model: {error}. Fit it again with dipolar fit --output.") from error
-    return preparation
-
-
 def _plain_numbers(tree: SurvivalTree, table: Table) -> pd.DataFrame:
     names = [str(name) for name in getattr(tree, "feature_names_in_", [])]
     if not names:
@@ -105,4 +126,4 @@ def _plain_numbers(tree: SurvivalTree, table: Table) -> pd.DataFrame:
     absent = [name for name in names if name not in table.columns]
     if absent:
         raise UserError(f"{table.name} has no column {listed(map(repr, absent))}, which the model was fitted with.")
-    return pd.DataFrame(np.column_stack([as_numbers(table.columns[name]) for name in names]), columns=names)
+    return pd.DataFrame(np.column_stack([as_numbers(table.cells(name)) for name in names]), columns=names)

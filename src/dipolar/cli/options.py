@@ -19,6 +19,7 @@ __all__ = [
     "DataArgument",
     "DateRule",
     "Drop",
+    "Encoding",
     "Event",
     "EventValue",
     "Force",
@@ -34,6 +35,8 @@ __all__ = [
     "Seed",
     "Sheet",
     "Standardize",
+    "Start",
+    "Stop",
     "Time",
     "TimeUnit",
     "Tree",
@@ -56,8 +59,28 @@ Sheet = Annotated[
         metavar="NAME", help="The sheet of an Excel file, by name or number. Default: the first.", rich_help_panel=DATA
     ),
 ]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="How the text of a CSV file is encoded: cp1252, shift-jis. Default: UTF-8, UTF-16 or Latin-1.",
+        rich_help_panel=DATA,
+    ),
+]
 Time = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="The time column. Usual names are found.", rich_help_panel=DATA)
+]
+Start = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="A date from which the time is counted, instead of --time.", rich_help_panel=DATA
+    ),
+]
+Stop = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="The date of the event or of the last visit; see --start.", rich_help_panel=DATA
+    ),
 ]
 Event = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="The event column. Usual names are found.", rich_help_panel=DATA)
@@ -66,7 +89,7 @@ EventValue = Annotated[
     list[str] | None,
     typer.Option(
         metavar="CODE",
-        help="A code that means an event; may be repeated. 0/1, 1/2, yes/no, dead/alive and the like are understood.",
+        help="A code that means an event; may be repeated. 0/1, 1/2, yes/no, dead/alive, 1:DECEASED are understood.",
         rich_help_panel=DATA,
     ),
 ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import datetime
 import gc
 import io
 import os
@@ -17,7 +16,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +25,8 @@ from sklearn.utils import Bunch
 
 from dipolar.cli.messages import UserError, counted, listed, reason_of, suggestion
 from dipolar.datasets import list_datasets, load_dataset
-from dipolar.preparation.cells import clean_text, with_decimal_point
+from dipolar.preparation.cells import with_decimal_point
+from dipolar.preparation.columns import read_column
 
 __all__ = ["Table", "read_table"]
 
@@ -37,6 +36,8 @@ SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 RECORDS_SNIFFED = 200
 
 UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+ENCODINGS = ("utf-8", "latin-1", "cp1252", "iso8859-15", "cp1250", "mac-roman", "utf-16", "shift-jis", "gb18030")
 
 # How objects and lists of things begin, and headers of tables do not: a column may be called [id].
 JSON_START = re.compile(r"\s*(\{\s*[\"}]|\[\s*[\[{\"\d])")
@@ -50,23 +51,32 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
 
 @dataclass(frozen=True)
 class Table:
-    """Named columns of equal length; see `cells` for the kinds of columns."""
+    """Rows under named columns, all of whose names are different strings."""
 
     name: str
-    columns: dict[str, np.ndarray]
+    frame: pd.DataFrame
     notes: list[str] = field(default_factory=list)  # what the reader had to decide
     bundled: bool = False
     time_unit: str | None = None  # where it is known
 
     def __len__(self) -> int:
-        return len(next(iter(self.columns.values())))
+        return len(self.frame)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.frame.columns)
+
+    def cells(self, name: str) -> np.ndarray:
+        """Return a column as numbers, dates or text; see `dipolar.preparation.cells`."""
+        return read_column(name, self.frame[name]).cells
 
     def take(self, rows: np.ndarray) -> Table:
         """Return the table of some rows."""
-        return replace(self, columns={name: cells[rows] for name, cells in self.columns.items()})
+        return replace(self, frame=self.frame.iloc[rows])
 
 
-def read_table(data: str, covariates: str = "all", sheet: str | None = None) -> Table:
+def read_table(data: str, covariates: str = "all", sheet: str | None = None, encoding: str | None = None) -> Table:
     """Read a file, or a bundled data set where no file has that name.
 
     Parameters
@@ -77,27 +87,31 @@ def read_table(data: str, covariates: str = "all", sheet: str | None = None) -> 
         Which columns of a bundled set to take. Of a file all are taken.
     sheet : str, default=None
         Name of a sheet of an Excel file, or its number; None takes the first.
+    encoding : str, default=None
+        How the text of a CSV file is encoded; None takes UTF-8, UTF-16 or Latin-1, whichever it can be.
     """
     path = Path(data)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # readers have opinions on styles and the like
-            return _read(path, data, covariates, sheet)
+            return _read(path, data, covariates, sheet, encoding)
     except OSError as error:
         raise UserError(f"{data} cannot be read: {reason_of(error)}.") from error
 
 
-def _read(path: Path, data: str, covariates: str, sheet: str | None) -> Table:
+def _read(path: Path, data: str, covariates: str, sheet: str | None, encoding: str | None) -> Table:
     is_bundled = data in set(list_datasets()["name"]) and not path.exists()
     if sheet is not None and (is_bundled or _suffix(path) not in EXCEL_SUFFIXES):
         raise UserError(f"--sheet chooses a sheet of an Excel file, and {data} is none. Leave it out.")
+    if encoding is not None and (is_bundled or _suffix(path) in EXCEL_SUFFIXES + PARQUET_SUFFIXES):
+        raise UserError(f"--encoding says how the text of a CSV file is written, and {data} is none. Leave it out.")
     if is_bundled:
         return _bundled(data, covariates)
     _require_file(path, data)
     if _suffix(path) in EXCEL_SUFFIXES:
         table = _read_excel(path, sheet)
     else:
-        table = (_read_parquet if _suffix(path) in PARQUET_SUFFIXES else _read_csv)(path)
+        table = _read_parquet(path) if _suffix(path) in PARQUET_SUFFIXES else _read_csv(path, encoding)
     if not table.columns or not len(table):
         raise UserError(f"{data} has no rows below its header. Give a table with one row per person.")
     return table
@@ -130,25 +144,23 @@ def _require_file(path: Path, data: str) -> None:
 def _bundled(name: str, covariates: str) -> Table:
     bunch = load_dataset(name, covariates=covariates)
     assert isinstance(bunch, Bunch)
-    columns = {str(column): bunch.frame[column].to_numpy(dtype=np.float64) for column in bunch.frame}
-    return Table(name, columns, bundled=True, time_unit=bunch.time_unit)
+    return Table(name, bunch.frame.astype(np.float64), bundled=True, time_unit=bunch.time_unit)
 
 
 # Text files.
 
 
-def _read_csv(path: Path) -> Table:
-    text, notes = _decode(path, _content(path))
+def _read_csv(path: Path, encoding: str | None) -> Table:
+    text, notes = _decode(path, _content(path), encoding)
     separator = _sniff(text)
     records = _records(path, text, separator)
     header, rows = _named(path, records[0][1]), records[1:]
     if separator != ",":
         notes.append(f"columns separated by {SEPARATORS[separator]}")
-    cells = [[clean_text(cell) for cell in row] for _, row in rows]
+    cells = [[cell.strip() for cell in row] for _, row in rows]
     if separator != "," and _rewrite_decimal_commas(cells):
         notes.append("numbers with a decimal comma")
-    columns = {name: np.array([row[i] for row in cells], dtype=object) for i, name in enumerate(header)}
-    return Table(path.name, columns, notes)
+    return Table(path.name, pd.DataFrame(cells, columns=header, dtype=object), notes)
 
 
 def _content(path: Path) -> bytes:
@@ -168,13 +180,28 @@ def _content(path: Path) -> bytes:
         return begin + pipe.read()
 
 
-def _decode(path: Path, raw: bytes) -> tuple[str, list[str]]:
-    text, notes = _decode_utf16(path, raw) if raw.startswith(UTF16_MARKS) else _decode_bytes(raw)
+def _decode(path: Path, raw: bytes, encoding: str | None) -> tuple[str, list[str]]:
+    if encoding is not None:
+        text, notes = _decode_as_told(path, raw, encoding), [f"text in {encoding}, as told"]
+    else:
+        text, notes = _decode_utf16(path, raw) if raw.startswith(UTF16_MARKS) else _decode_bytes(raw)
     if "\0" in text:
         raise UserError(f"{path} is not a text file. Give a CSV, Parquet (.parquet) or Excel (.xlsx) file.")
     if JSON_START.match(text):
         raise UserError(f"{path} holds JSON, not a table. Give a CSV, Parquet (.parquet) or Excel (.xlsx) file.")
     return text, notes
+
+
+def _decode_as_told(path: Path, raw: bytes, encoding: str) -> str:
+    try:
+        return raw.decode(encoding).removeprefix("\ufeff")
+    except UnicodeError as error:
+        raise UserError(
+            f"{path} is no text in {encoding}: {error}. Name another --encoding, or leave it out."
+        ) from error
+    except (LookupError, ValueError) as error:  # a name with a NUL in it is a ValueError
+        hint = suggestion(encoding, ENCODINGS) or f" Common ones are {listed(ENCODINGS)}."
+        raise UserError(f"--encoding: there is no encoding {encoding!r:.60} of text.{hint}") from error
 
 
 def _decode_bytes(raw: bytes) -> tuple[str, list[str]]:
@@ -237,11 +264,11 @@ def _named(path: Path, header: list[Any]) -> list[str]:
     return names
 
 
-def _rewrite_decimal_commas(cells: list[list[str | None]]) -> bool:
+def _rewrite_decimal_commas(cells: list[list[str]]) -> bool:
     found = False
     for row in cells:
         for i, cell in enumerate(row):
-            if cell is not None and "," in cell:
+            if "," in cell:
                 row[i] = with_decimal_point(cell)
                 found |= row[i] != cell
     return found
@@ -324,48 +351,4 @@ def _sheet_notes(sheets: list[str], sheet: str, wanted: str | None) -> list[str]
 
 
 def _from_frame(path: Path, frame: pd.DataFrame, notes: list[str]) -> Table:
-    names = _named(path, list(frame.columns))
-    return Table(path.name, {name: _typed(frame.iloc[:, i]) for i, name in enumerate(names)}, notes)
-
-
-def _typed(column: pd.Series) -> np.ndarray:
-    """Return a column of a frame as one of the three kinds."""
-    if pd.api.types.is_numeric_dtype(column.dtype):  # booleans count
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        return _dates(column)
-    cells = [_cell_or_none(cell) for cell in column.astype(object)]
-    known = [cell for cell in cells if cell is not None]
-    if known and all(isinstance(cell, Real) for cell in known):
-        return np.array([np.nan if cell is None else _float(cell) for cell in cells])
-    if known and all(isinstance(cell, datetime.date) for cell in known):
-        return np.array([_seconds(cell) for cell in cells])
-    numbers = [_float(cell) if isinstance(cell, Real) and not isinstance(cell, bool) else cell for cell in cells]
-    texts = [f"{cell:.15g}" if isinstance(cell, float) else cell for cell in numbers]
-    return np.array([None if cell is None else clean_text(cell) for cell in texts], dtype=object)
-
-
-def _cell_or_none(cell: Any) -> Any:
-    if isinstance(cell, str):
-        return clean_text(cell)
-    return None if pd.api.types.is_scalar(cell) and pd.isna(cell) else cell
-
-
-def _float(number: Any) -> float:
-    """Return a number of a cell; an Excel file may have whole ones of any length."""
-    try:
-        return float(number)
-    except OverflowError:
-        return np.inf if number > 0 else -np.inf
-
-
-def _seconds(cell: datetime.date | None) -> np.datetime64:
-    if isinstance(cell, datetime.datetime) and cell.tzinfo is not None:
-        cell = cell.astimezone(datetime.UTC).replace(tzinfo=None)
-    return np.datetime64(cell, "s")
-
-
-def _dates(column: pd.Series) -> np.ndarray:
-    if getattr(column.dt, "tz", None) is not None:
-        column = column.dt.tz_convert("UTC").dt.tz_localize(None)
-    return column.to_numpy(dtype="datetime64[s]")
+    return Table(path.name, frame.set_axis(_named(path, list(frame.columns)), axis=1), notes)

@@ -48,7 +48,7 @@ class Choice:
     ordinal: Mapping[str, tuple[str, ...] | None] = field(default_factory=dict)  # None: the order of the type
     dates: str = "drop"
     add_indicator: bool | str = "auto"
-    reference: str = "most_common"
+    reference: str | None = "most_common"
     min_frequency: float | None = None
     max_levels: int = 30
     keeps_gaps: bool = False

@@ -37,7 +37,7 @@ MOST_COLUMNS = 2**24
 class Prepared:
     """Covariates, and what had to be done to get them."""
 
-    values: np.ndarray
+    X: Any  # float64, in a DataFrame if the table was one
     filled: list[str]  # gaps, in words
     odd: list[str]  # cells that were not understood, in words
 
@@ -73,8 +73,9 @@ class CovariateEncoder(TransformerMixin, BaseEstimator):
     add_indicator : {"auto", True, False}, default="auto"
         Whether one more covariate marks the gaps of a column that are filled: "auto" where at least 5 % of the training
         rows, and at least 10 of them, have a gap; True where any has.
-    reference : {"most_common", "first"}, default="most_common"
-        The level without an indicator: the most common, or the first in the order of the type or of the alphabet.
+    reference : {"most_common", "first", None}, default="most_common"
+        The level without an indicator: the most common, or the first in the order of the type or of the alphabet. With
+        None every level has one, unless there are two levels only.
     min_frequency : int or float, default=None
         Levels that occur less often share one indicator. A number below 1 is a share of the rows with a level.
     max_levels : int, default=30
@@ -132,7 +133,7 @@ class CovariateEncoder(TransformerMixin, BaseEstimator):
         dates: str = "drop",
         missing: str = "fill",
         add_indicator: bool | str = "auto",
-        reference: str = "most_common",
+        reference: str | None = "most_common",
         min_frequency: float | None = None,
         max_levels: int = 30,
         handle_unknown: str = "warn",
@@ -180,14 +181,14 @@ class CovariateEncoder(TransformerMixin, BaseEstimator):
         """Return the covariates of a table: float64, in a DataFrame if X is one."""
         prepared = self.prepare(X)
         self._complain(prepared.odd)
-        return self._like(X, prepared.values)
+        return prepared.X
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit to X, and return its covariates; cells that are not understood are told by :meth:`describe`."""
-        return self.fit(X, y, sample_weight)._like(X, self.prepare(X).values)
+        return self.fit(X, y, sample_weight).prepare(X).X
 
     def prepare(self, X: Any) -> Prepared:
-        """Return the covariates of a table as an array, and what had to be done to its cells in words."""
+        """Return the covariates of a table, and what had to be done to its cells in words, without warnings."""
         check_is_fitted(self)
         columns = self._read(X, reset=False)
         keep_gaps = self.missing == "keep"
@@ -198,7 +199,8 @@ class CovariateEncoder(TransformerMixin, BaseEstimator):
             if part.n_gaps and not keep_gaps
         ]
         odd = [f"{recipe.name}: {part.odd}" for recipe, part in encoded.items() if part.odd]
-        return Prepared(np.column_stack([part.values for part in encoded.values()]), filled, odd)
+        values = np.column_stack([part.values for part in encoded.values()])
+        return Prepared(self._like(X, values), filled, odd)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the covariates.
@@ -327,7 +329,7 @@ class CovariateEncoder(TransformerMixin, BaseEstimator):
         check_choice("missing", self.missing, ("fill", "keep"))
         check_choice("handle_unknown", self.handle_unknown, ("warn", "error", "ignore"))
         check_choice("dates", self.dates, ("drop", "days"))
-        check_choice("reference", self.reference, ("most_common", "first"))
+        check_choice("reference", self.reference, ("most_common", "first", None))
         if not isinstance(self.add_indicator, bool | np.bool_) and self.add_indicator != "auto":
             raise ValueError(f"add_indicator must be 'auto', True or False, got {self.add_indicator!r}.")
         if self.min_frequency is not None:

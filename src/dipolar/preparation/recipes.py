@@ -294,7 +294,7 @@ class CategoryColumn(Recipe):
     kind: ClassVar[str] = "category"
 
     levels: tuple[str, ...]  # at least two, the reference among them, and at the end the one of rare levels if any are
-    reference: str
+    reference: str | None  # None: every level has an indicator
     fill: str
     rare: tuple[str, ...] = ()  # levels that share the last place
 
@@ -307,7 +307,9 @@ class CategoryColumn(Recipe):
         shown = (*common, _rare_name(common)) if rare else common
         texts = np.array([shown[-1] if text in rare else text for text in as_text(column.cells)], dtype=object)
         most_common = tally.most_common(texts, shown)
-        reference = most_common if rule["reference"] == "most_common" else shown[0]
+        reference = {"most_common": most_common, "first": shown[0], None: None}[rule["reference"]]
+        if reference is None and len(shown) == 2:  # one indicator says it all
+            reference = most_common
         return cls(column.name, place, marks_gaps, shown, reference, most_common, rare)
 
     @property
@@ -321,8 +323,10 @@ class CategoryColumn(Recipe):
 
     @property
     def about(self) -> str:
-        why = ", the most common" if self.reference == self.fill else ""
-        about = f"categories; {alternatives(self.indicated, 'and')} against {shortened(self.reference, 60)}{why}"
+        about = f"categories; {alternatives(self.indicated, 'and')}"
+        if self.reference is not None:
+            why = ", the most common" if self.reference == self.fill else ""
+            about += f" against {shortened(self.reference, 60)}{why}"
         return f"{about}; {self.levels[-1]} are {listed(self.rare)}" if self.rare else about
 
     def check(self) -> None:
@@ -330,7 +334,8 @@ class CategoryColumn(Recipe):
         _check_levels(self.levels)
         _require(len(self.levels) > 1, "levels")
         _require(isinstance(self.rare, tuple) and all(isinstance(level, str) for level in self.rare), "rare")
-        _require(self.reference in self.levels and self.fill in self.levels, "reference")
+        _require(self.reference is None or self.reference in self.levels, "reference")
+        _require(self.fill in self.levels, "fill")
 
     def _features(self) -> list[Feature]:
         return [

@@ -10,8 +10,8 @@ from dipolar.cli import options
 from dipolar.cli.choices import Dates, TreeKind, TreeOptions
 from dipolar.cli.data import DataChoice, read_data
 from dipolar.cli.evaluation import evaluate_trees
-from dipolar.cli.messages import counted
-from dipolar.cli.preparation import ColumnChoice, Preparation
+from dipolar.cli.messages import counted, refusals_as_user_errors
+from dipolar.cli.preparation import ColumnChoice, describe_encoder
 from dipolar.cli.terminal import Terminal
 
 __all__ = ["evaluate"]
@@ -37,7 +37,10 @@ def evaluate(
     bootstraps: options.Bootstraps = None,
     tune: options.Tune = False,
     sheet: options.Sheet = None,
+    encoding: options.Encoding = None,
     time: options.Time = None,
+    start: options.Start = None,
+    stop: options.Stop = None,
     event: options.Event = None,
     event_value: options.EventValue = None,
     only: options.Only = None,
@@ -62,22 +65,35 @@ def evaluate(
     )
     asked.check(kinds)
     columns = ColumnChoice(only or (), drop or (), category or (), dates.value)
-    choice = DataChoice(time, event, event_value or (), None, covariates and covariates.value, columns, sheet)
+    choice = DataChoice(
+        time, event, event_value or (), None, covariates and covariates.value, columns, sheet, encoding, start, stop
+    )
 
     rows = read_data(data, choice)
-    preparation = Preparation.learn(rows.table, rows.outcome, columns)
-    notes = [*rows.notes, *preparation.describe(), *preparation.apply(rows.table).notes]
+    with refusals_as_user_errors():
+        encoder = rows.encoder.fit(rows.covariates)
+    notes = [*rows.notes, *describe_encoder(encoder)]
+    disguises = rows.disguises(encoder, encoder.transform(rows.covariates))
     n_fits = folds * repeats * len(kinds)
     with terminal.progress(f"fitting {n_fits} trees", n_fits) as update:
         result = evaluate_trees(rows, kinds, asked, folds=folds, repeats=repeats, done=update)
 
     how = {"folds": folds, "repeats": repeats, "seed": seed, "unscored_fits": result.n_unscored}
-    document = {"command": "evaluate", "data": rows.to_json(), "notes": notes, **how, "trees": result.to_json()}
+    document = {
+        "command": "evaluate",
+        "data": rows.to_json(),
+        "notes": notes,
+        "warnings": disguises,
+        **how,
+        "trees": result.to_json(),
+    }
     terminal.answer(document)
     terminal.say(rows.describe())
     terminal.notes("What is done to the data, counted over all rows", notes)
     terminal.say(f"{counted(folds, 'fold')}, {counted(repeats, 'repeat')}, seed {seed}")
     terminal.show(result.grid())
     terminal.say(LEGEND)
+    for disguise in disguises:
+        terminal.warn(disguise)
     if result.n_unscored:
         terminal.warn(f"{counted(result.n_unscored, 'fit')} could not be scored: too few events. Try fewer --folds.")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+import pandas as pd
 import typer
 
 from dipolar import SurvivalTreeCV
@@ -17,7 +18,7 @@ from dipolar.cli.leaves import MOST_LEAVES_SHOWN, describe_leaves, describe_spli
 from dipolar.cli.messages import counted, refusals_as_user_errors
 from dipolar.cli.model import Model, save_model
 from dipolar.cli.pictures import save_report
-from dipolar.cli.preparation import ColumnChoice, Preparation, Prepared
+from dipolar.cli.preparation import ColumnChoice, describe_encoder
 from dipolar.cli.terminal import Terminal, collected_warnings
 
 __all__ = ["fit"]
@@ -44,7 +45,10 @@ def fit(
     bootstraps: options.Bootstraps = None,
     tune: options.Tune = False,
     sheet: options.Sheet = None,
+    encoding: options.Encoding = None,
     time: options.Time = None,
+    start: options.Start = None,
+    stop: options.Stop = None,
     event: options.Event = None,
     event_value: options.EventValue = None,
     time_unit: options.TimeUnit = None,
@@ -72,20 +76,34 @@ def fit(
     check_destination(output, force=force, sources=[data])
     check_destination(report, force=force, sources=[data, output])
     columns = ColumnChoice(only or (), drop or (), category or (), dates.value)
-    choice = DataChoice(time, event, event_value or (), time_unit, covariates and covariates.value, columns, sheet)
+    choice = DataChoice(
+        time,
+        event,
+        event_value or (),
+        time_unit,
+        covariates and covariates.value,
+        columns,
+        sheet,
+        encoding,
+        start,
+        stop,
+    )
 
     rows = read_data(data, choice)
-    preparation = Preparation.learn(rows.table, rows.outcome, columns)
-    prepared = preparation.apply(rows.table)
+    with refusals_as_user_errors():
+        encoder = rows.encoder.fit(rows.covariates)
+    X = encoder.transform(rows.covariates)
     with collected_warnings() as warnings, refusals_as_user_errors(), terminal.progress_of_fit("growing the tree"):
-        fitted = asked.make(tree).fit(prepared.X, rows.y)
+        fitted = asked.make(tree).fit(X, rows.y)
+    warnings += rows.disguises(encoder, X)
     tuned = fitted if isinstance(fitted, SurvivalTreeCV) else None
-    model = Model(fitted if tuned is None else tuned.best_estimator_, preparation)
+    chosen = fitted if tuned is None else tuned.best_estimator_
+    model = Model(chosen, encoder, rows.outcome.columns, rows.outcome.time_unit)
     if output is not None:
         save_model(model, output)
     if report is not None:
-        save_report(model, report, prepared.X, rows.y, title=rows.table.name)
-    _tell(terminal, Fitted(model, tuned, tree, rows, prepared, warnings, {"output": output, "report": report}))
+        save_report(model, report, X, rows.y, title=rows.table.name)
+    _tell(terminal, Fitted(model, tuned, tree, rows, X, warnings, {"output": output, "report": report}))
 
 
 @dataclass(frozen=True)
@@ -96,21 +114,21 @@ class Fitted:
     tuned: SurvivalTreeCV | None
     kind: TreeKind
     data: Data
-    prepared: Prepared
+    X: pd.DataFrame
     warnings: list[str]
     files: dict[str, Path | None]
 
     @property
     def notes(self) -> list[str]:
         """What was done to the data."""
-        assert self.model.preparation is not None
-        return [*self.data.notes, *self.model.preparation.describe(), *self.prepared.notes]
+        assert self.model.encoder is not None
+        return [*self.data.notes, *describe_encoder(self.model.encoder)]
 
     @property
     def concordance(self) -> float | None:
         """Harrell's C on the training rows; None where no two of them can be compared."""
         try:
-            return float(self.model.tree.score(self.prepared.X, self.data.y))
+            return float(self.model.tree.score(self.X, self.data.y))
         except ValueError:
             return None
 
@@ -185,7 +203,7 @@ WRITTEN = {"output": "Model saved to", "report": "Report written to"}
 def _about_tree(fitted: Fitted) -> str:
     tree, size = fitted.model.tree, counted(fitted.model.tree.n_leaves_, "leaf", "leaves")
     pruned = f" of {tree.grown_.n_leaves} grown, pruned by {PRUNED_BY[tree.pruning]}" if tree.pruning else ""
-    about = f"{fitted.kind.value.capitalize()} tree, {counted(len(fitted.prepared.X.columns), 'covariate')}: "
+    about = f"{fitted.kind.value.capitalize()} tree, {counted(len(fitted.X.columns), 'covariate')}: "
     return f"{about}{size}{pruned}. {_about_tuning(fitted.tuned)}{_about_concordance(fitted)}".rstrip()
 
 
@@ -211,7 +229,7 @@ def _document(fitted: Fitted, at: float) -> dict[str, Any]:
     return {
         "command": "fit",
         "data": fitted.data.to_json(),
-        "covariates": list(fitted.prepared.X.columns),
+        "covariates": list(fitted.X.columns),
         "notes": fitted.notes,
         "tree": fitted.kind.value,
         "parameters": {name: value for name, value in sorted(tree.get_params().items()) if name != "svm"},

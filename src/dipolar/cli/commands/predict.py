@@ -45,6 +45,7 @@ def predict(
         bool, typer.Option("--fill-columns", help="Fill columns that DATA lacks with their usual value.")
     ] = False,
     sheet: options.Sheet = None,
+    encoding: options.Encoding = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     force: options.Force = False,
@@ -59,12 +60,12 @@ def predict(
     check_table_destination(output, force=force, sources=[model, data])
     times = _checked_times(at or [])
     loaded = load_model(model)
-    table = read_table(data, sheet=sheet)
+    table = read_table(data, sheet=sheet, encoding=encoding)
     kept = _kept_columns(table, keep or [])
 
     prepared = loaded.covariates(table, fill_columns=fill_columns)
     frame = pd.concat([kept, _predictions(loaded, prepared.X, times)], axis=1)
-    notes = [*table.notes, *prepared.notes, *_unused(loaded, table)]
+    notes = [*table.notes, *prepared.odd, *prepared.filled, *_unused(loaded, table)]
     if output is not None:
         notes += write_table(frame, output)
     terminal.answer(_document(frame, notes, output))
@@ -92,7 +93,7 @@ def _kept_columns(table: Table, names: list[str]) -> pd.DataFrame:
             raise UserError(f"--keep: {table.name} has no column {name!r}.{hint}")
         if OWN_COLUMN.fullmatch(name):
             raise UserError(f"--keep: the answer has a column {name!r} of its own. Rename the one of {table.name}.")
-        frame[name] = as_text(table.columns[name])
+        frame[name] = as_text(table.cells(name))
     return frame
 
 
@@ -108,7 +109,7 @@ def _predictions(model: Model, X: pd.DataFrame, times: list[float]) -> pd.DataFr
 
 
 def _unused(model: Model, table: Table) -> list[str]:
-    unused = model.preparation.unused(table) if model.preparation and not table.bundled else []
+    unused = [] if table.bundled else model.unused(table)
     return [f"not read, because the model does not know them: {listed(unused)}"] if unused else []
 
 

@@ -30,7 +30,10 @@ def report(
         typer.Option(metavar="DATA", help="Rows with outcomes to summarise and to score the model on."),
     ] = None,
     sheet: options.Sheet = None,
+    encoding: options.Encoding = None,
     time: options.Time = None,
+    start: options.Start = None,
+    stop: options.Stop = None,
     event: options.Event = None,
     event_value: options.EventValue = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Heading of the page.")] = None,
@@ -47,7 +50,8 @@ def report(
     page = output or Path(f"{model.stem}.html")
     check_destination(page, force=force, sources=[model, data])
     loaded = load_model(model)
-    X, y = _scored_rows(loaded, data, DataChoice(time, event, event_value or (), sheet=sheet))
+    choice = DataChoice(time, event, event_value or (), sheet=sheet, encoding=encoding, start=start, stop=stop)
+    X, y = _scored_rows(loaded, data, choice)
     save_report(loaded, page, X, y, title=title or model.stem, predict_form=form)
     terminal.answer({"command": "report", "output": str(page)})
     terminal.say_file("Report written to", page)
@@ -57,10 +61,14 @@ def _scored_rows(model: Model, data: str | None, choice: DataChoice) -> tuple[An
     """Return covariates and outcomes of the given rows; the outcome columns are the model's unless named."""
     if data is None:
         if choice != DataChoice():
-            raise UserError("--sheet, --time, --event and --event-value are about rows. Give them with --data DATA.")
+            raise UserError(
+                "--sheet, --encoding, --time, --start, --stop, --event and --event-value are about rows. Give them "
+                "with --data DATA."
+            )
         return None, None
-    if model.preparation is not None:
-        time, event = model.preparation.outcome
-        choice = replace(choice, time=choice.time or time, event=choice.event or event)
+    if model.outcome is not None:
+        choice = replace(choice, event=choice.event or model.outcome.event)
+        if choice.time is choice.start is choice.stop is None:
+            choice = replace(choice, time=model.outcome.time, start=model.outcome.start, stop=model.outcome.stop)
     rows = read_data(data, choice)
     return model.covariates(rows.table).X, rows.y
