@@ -33,7 +33,7 @@ def learn(table, **choice):
     choice = ColumnChoice(**choice)
     choice.check(table)
     covariates = choice.covariates(table, find_outcome(table, time="time").columns.names)
-    return choice.encoder(covariates).fit(covariates)
+    return choice.encoder(covariates, "most_common").fit(covariates)
 
 
 def features(encoder):

@@ -31,7 +31,7 @@ def forget_what_is_registered(monkeypatch):
     monkeypatch.setattr("dipolar.weightings.FAMILIES", dict(FAMILIES))
 
 
-@pytest.mark.parametrize("page", ["svm.md", "trees.md", "tuning.md", "forests.md"])
+@pytest.mark.parametrize("page", ["svm.md", "trees.md", "tuning.md", "forests.md", "preparation.md"])
 def test_pages(page):
     failed, tried = doctest.testfile(str(DOCS / page), module_relative=False)
     assert tried > 7

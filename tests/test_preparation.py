@@ -189,7 +189,7 @@ def test_cells_that_the_training_rows_do_not_explain():
     X = pd.DataFrame({"stage": ["I", "II", "II", "III"], "x": [1.0, 2.0, 3.0, 3.0]})
     new = pd.DataFrame({"stage": ["V", "VI", None], "x": ["7", "?!", None]})
     encoder = CovariateEncoder().fit(X)
-    with pytest.warns(UserWarning, match=r"stage: 2 cells read as missing, .*'V', 'VI', x: 1 cell .*'\?!'") as caught:
+    with pytest.warns(UserWarning, match=r"stage: 2 cells read as missing, .*'V', 'VI'; x: 1 cell .*'\?!'") as caught:
         out = encoder.transform(new)
     assert len(caught) == 1
     assert out.to_dict("list") == {"stage=I": [0, 0, 0], "stage=III": [0, 0, 0], "x": [7, 2.5, 2.5]}

@@ -21,6 +21,11 @@ class TreeKind(StrEnum):
     quadratic = "quadratic"
     gaussian = "gaussian"
 
+    @property
+    def reference(self) -> str | None:
+        """The category without a covariate; cuts tell one category from all others only where each has its own."""
+        return None if self is TreeKind.univariate else "most_common"
+
 
 class Pruning(StrEnum):
     """How the size of the tree is chosen."""

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dipolar.cli.messages import UserError, counted, quoted
+from dipolar.cli.choices import TreeKind
+from dipolar.cli.messages import UserError, counted, quoted, refusals_as_user_errors
 from dipolar.cli.outcome import Outcome, find_outcome
 from dipolar.cli.preparation import ColumnChoice
 from dipolar.cli.table import Table, read_table
@@ -49,10 +50,10 @@ class Data:
         """The columns that may become covariates."""
         return self.columns.covariates(self.table, self.outcome.columns.names)
 
-    @property
-    def encoder(self) -> CovariateEncoder:
-        """What makes covariates of them, not fitted yet."""
-        return self.columns.encoder(self.covariates)
+    def encoder(self, kind: TreeKind) -> CovariateEncoder:
+        """Return what makes covariates of them for a kind of tree, fitted to all rows."""
+        with refusals_as_user_errors():
+            return self.columns.encoder(self.covariates, kind.reference).fit(self.covariates)
 
     def disguises(self, encoder: CovariateEncoder, X: pd.DataFrame) -> list[str]:
         """Return warnings about covariates that are the outcome under another name."""

@@ -115,7 +115,7 @@ def _fold_rows(data: Data, folds: int, repeats: int, seed: int) -> Iterator[tupl
 
 def _score_fold(data: Data, kind: TreeKind, asked: TreeOptions, train: np.ndarray, test: np.ndarray) -> np.ndarray:
     """Prepare and fit on the training rows, and score on the test rows."""
-    model = make_pipeline(data.encoder, asked.make(kind).set_params(n_jobs=1))
+    model = make_pipeline(data.columns.encoder(data.covariates, kind.reference), asked.make(kind).set_params(n_jobs=1))
     measures = scorers("concordance", "concordance_paper", "neg_ibs")
     X = data.covariates
     with warnings.catch_warnings():

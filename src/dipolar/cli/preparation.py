@@ -42,7 +42,7 @@ class ColumnChoice:
             raise UserError("no covariate is left: there was none. Give a table with covariates.")
         return table.frame[names]
 
-    def encoder(self, covariates: pd.DataFrame) -> CovariateEncoder:
+    def encoder(self, covariates: pd.DataFrame, reference: str | None) -> CovariateEncoder:
         """Return the encoder of these columns, not fitted yet; a second outcome must not become a covariate."""
         names = list(covariates)
         asked_for = {*self.only, *self.category}
@@ -53,6 +53,7 @@ class ColumnChoice:
             drop=drop | dict.fromkeys((name for name in self.drop if name in names), "as told"),
             categorical=[name for name in self.category if name in names],
             dates=self.dates,
+            reference=reference,
             handle_unknown="ignore",
         )
 

@@ -32,6 +32,9 @@ VERSION = 2
 
 MOST_COLUMNS = 2**24
 
+# How many columns with odd cells a message lists.
+COLUMNS_SHOWN = 8
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -379,12 +382,14 @@ class CovariateEncoder(TransformerMixin, BaseEstimator):
     def _complain(self, odd: list[str]) -> None:
         if not odd or self.handle_unknown == "ignore":
             return
+        more = [f"and {len(odd) - COLUMNS_SHOWN} more columns"] if len(odd) > COLUMNS_SHOWN else []
+        cells = "; ".join([*odd[:COLUMNS_SHOWN], *more])
         if self.handle_unknown == "error":
             raise ValueError(
-                f"X has cells that the training rows do not explain: {listed(odd)}. Mend them, or choose "
+                f"X has cells that the training rows do not explain: {cells}. Mend them, or choose "
                 "handle_unknown='warn', which treats them as gaps."
             )
-        warnings.warn(f"Cells that the training rows do not explain: {listed(odd)}.", UserWarning, stacklevel=3)
+        warnings.warn(f"Cells that the training rows do not explain: {cells}.", UserWarning, stacklevel=3)
 
     def _like(self, X: Any, values: np.ndarray) -> Any:
         """Return values as a DataFrame of the library of X, if X is one."""

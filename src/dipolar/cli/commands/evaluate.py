@@ -10,7 +10,7 @@ from dipolar.cli import options
 from dipolar.cli.choices import Dates, TreeKind, TreeOptions
 from dipolar.cli.data import DataChoice, read_data
 from dipolar.cli.evaluation import evaluate_trees
-from dipolar.cli.messages import counted, refusals_as_user_errors
+from dipolar.cli.messages import counted
 from dipolar.cli.preparation import ColumnChoice, describe_encoder
 from dipolar.cli.terminal import Terminal
 
@@ -70,9 +70,11 @@ def evaluate(
     )
 
     rows = read_data(data, choice)
-    with refusals_as_user_errors():
-        encoder = rows.encoder.fit(rows.covariates)
+    encoders = {kind.reference: rows.encoder(kind) for kind in kinds}
+    encoder = encoders["most_common"] if "most_common" in encoders else encoders[None]
     notes = [*rows.notes, *describe_encoder(encoder)]
+    if len({tuple(describe_encoder(each)) for each in encoders.values()}) > 1:
+        notes.append("for the univariate tree, each of three and more categories has a covariate")
     disguises = rows.disguises(encoder, encoder.transform(rows.covariates))
     n_fits = folds * repeats * len(kinds)
     with terminal.progress(f"fitting {n_fits} trees", n_fits) as update:

@@ -90,8 +90,7 @@ def fit(
     )
 
     rows = read_data(data, choice)
-    with refusals_as_user_errors():
-        encoder = rows.encoder.fit(rows.covariates)
+    encoder = rows.encoder(tree)
     X = encoder.transform(rows.covariates)
     with collected_warnings() as warnings, refusals_as_user_errors(), terminal.progress_of_fit("growing the tree"):
         fitted = asked.make(tree).fit(X, rows.y)
