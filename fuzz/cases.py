@@ -20,7 +20,7 @@ from fuzz.faults import Fault, fault_of, strict_warnings
 __all__ = ["ANSWERED", "CLEAR_ERROR", "Ending", "all_targets", "run_case", "target_of"]
 
 # Modules whose targets take part, as far as they are there.
-MODULES = ("models", "scores", "files", "commands")
+MODULES = ("models", "scores", "files", "encoders", "commands")
 
 ANSWERED, CLEAR_ERROR = "answered", "clear error"
 

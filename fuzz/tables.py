@@ -18,7 +18,7 @@ import pandas as pd
 
 from fuzz.draw import Draw
 
-__all__ = ["draw_columns", "write_file"]
+__all__ = ["draw_columns", "typed_columns", "write_file"]
 
 Columns = dict[str, list[Any]]
 
@@ -161,7 +161,7 @@ def _json_lines(draw: Draw, columns: Columns) -> bytes:
     return "\n".join(json.dumps(row, ensure_ascii=draw.chance(0.5)) for row in rows).encode()
 
 
-def _typed_columns(draw: Draw, columns: Columns) -> Columns:
+def typed_columns(draw: Draw, columns: Columns) -> Columns:
     """Put values of other types into some cells."""
     typed = {name: [_as_number(cell) for cell in cells] for name, cells in columns.items()}
     for name in draw.some_of(list(typed), 3) if draw.chance(0.6) else ():
@@ -181,7 +181,7 @@ def _as_number(cell: str) -> Any:
 def _excel(draw: Draw, columns: Columns) -> bytes:
     book = openpyxl.Workbook()
     sheet = book.active
-    typed = _typed_columns(draw, columns)
+    typed = typed_columns(draw, columns)
     for row in ([*typed], *zip(*typed.values())):
         sheet.append([_for_excel(cell) for cell in row])
     if draw.chance(0.1):
@@ -225,7 +225,7 @@ def _edited(draw: Draw, content: bytes) -> bytes:
 
 
 def _parquet(draw: Draw, columns: Columns) -> bytes:
-    typed = _typed_columns(draw, columns)
+    typed = typed_columns(draw, columns)
     frame = pd.DataFrame({name: pd.Series(cells, dtype=object) for name, cells in typed.items()})
     for name in frame:
         for target in draw.some_of((None, "category", "float32", "Int64", "string", "datetime64[ns, CET]"), 3):

@@ -371,8 +371,7 @@ class CovariateEncoder(TransformerMixin, BaseEstimator):
             validate_data(self, X, skip_check_array=True, reset=reset)
             if X.shape[0] < least or not X.shape[1]:
                 raise ValueError(
-                    f"Found array with {X.shape[0]} sample(s) and {X.shape[1]} feature(s) (shape={X.shape}) while a "
-                    f"minimum of {least} and 1 is required by CovariateEncoder."
+                    f"X should have at least {counted(least, 'row')} and a column, got {X.shape[0]} x {X.shape[1]}."
                 )
         else:
             X = validate_data(self, X, dtype=None, ensure_all_finite=False, ensure_min_samples=least, reset=reset)
