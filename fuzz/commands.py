@@ -70,7 +70,7 @@ def _fit(draw: Draw, folder: Path, data: Path, names: list[str]) -> None:
     ended = run(folder, args, outputs, machine_reads=draw.chance(0.5))
     require(not draw.is_tame or ended == DONE, "an ordinary table is refused")
     if ended == DONE:
-        again = run(folder, ["predict", model, data, *_sheet_of(args)], [])
+        again = run(folder, ["predict", model, data, *_reading_of(args)], [])
         require(again == DONE, "a model refuses the table that it was fitted to")
 
 
@@ -129,20 +129,26 @@ def _choices(draw: Draw, names: list[str]) -> list[str]:
     if draw.is_tame:
         return []
     options: list[str] = []
-    for option, share in (("--drop", 0.1), ("--category", 0.1), ("--only", 0.05), ("--time", 0.1), ("--event", 0.1)):
+    shares = {"--drop": 0.1, "--category": 0.1, "--only": 0.05, "--time": 0.1, "--event": 0.1}
+    if draw.chance(0.1):
+        shares = {"--start": 0.9, "--stop": 0.9, "--event": 0.5}
+    for option, share in shares.items():
         if draw.chance(share):
             options += [option, draw.one_of(names)]
     if draw.chance(0.3):
         options += ["--event-value", draw.one_of(("1", "0", "yes", "", "=1"))]
     if draw.chance(0.3):
         options += ["--dates", "days"]
+    if draw.chance(0.1):
+        options += ["--encoding", draw.one_of(("utf-8", "cp1252", "utf-16", "shift_jis", "utf-7", "idna", "hex", ""))]
     if draw.chance(0.05):
         options += ["--sheet", draw.one_of(("1", "2", "legend", ""))]
     return draw.note("options", options)
 
 
-def _sheet_of(args: list[Any]) -> list[str]:
-    return args[args.index("--sheet") :][:2] if "--sheet" in args else []
+def _reading_of(args: list[Any]) -> list[str]:
+    """Return the options that say how a file is read."""
+    return [word for option in ("--sheet", "--encoding") if option in args for word in args[args.index(option) :][:2]]
 
 
 def run(folder: Path, args: list[Any], outputs: list[Path], *, machine_reads: bool = False) -> int:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from dipolar.preparation.cells import as_numbers, as_text, date_format
+from dipolar.preparation.choice import Choice
 from dipolar.preparation.columns import Column
 from dipolar.preparation.recipes import (
     BooleanColumn,
@@ -21,7 +22,7 @@ from dipolar.preparation.recipes import (
 from dipolar.preparation.tally import Tally
 from dipolar.words import LONGEST_NAME, counted, listed, quoted, shortened
 
-__all__ = ["Choice", "Decision", "LeftOut", "decide"]
+__all__ = ["Decision", "LeftOut", "decide"]
 
 # A column of text whose known cells are numbers to this share is a column of numbers with slips.
 MOSTLY_NUMBERS = 0.9
@@ -36,22 +37,6 @@ ROWS_OF_IDENTIFIER = 10
 IDENTIFIER = re.compile(
     r"(.*[\W_])?(id|pid|uid|mrn|nr|no|number|index|row|rownames|record|case|patient|subject)", re.IGNORECASE
 )
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What the user says about the columns, checked."""
-
-    only: frozenset[str] | None = None
-    drop: Mapping[str, str] = field(default_factory=dict)  # names and reasons
-    categorical: frozenset[str] = frozenset()
-    ordinal: Mapping[str, tuple[str, ...] | None] = field(default_factory=dict)  # None: the order of the type
-    dates: str = "drop"
-    add_indicator: bool | str = "auto"
-    reference: str | None = "most_common"
-    min_frequency: float | None = None
-    max_levels: int = 30
-    keeps_gaps: bool = False
 
 
 @dataclass(frozen=True)

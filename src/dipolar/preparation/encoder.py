@@ -14,9 +14,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from dipolar.model_file import plain_parameters, restored_parameters
-from dipolar.parameters import check_choice, check_number
-from dipolar.preparation.columns import Column, as_levels, is_frame, read_columns
-from dipolar.preparation.decisions import Choice, Decision, decide
+from dipolar.parameters import check_number
+from dipolar.preparation.choice import Choice
+from dipolar.preparation.columns import Column, is_frame, read_columns
+from dipolar.preparation.decisions import Decision, decide
 from dipolar.preparation.feature import Condition, Feature, say_conditions
 from dipolar.preparation.recipes import Recipe, recipe_from_json
 from dipolar.preparation.tally import Tally
@@ -168,9 +169,9 @@ class CovariateEncoder(TransformerMixin, BaseEstimator):
         -------
         self : CovariateEncoder
         """
-        choice = self._choice()
+        choice = Choice.of(self.get_params())
         columns = self._read(X, reset=True)
-        self._check_names(choice, [column.name for column in columns])
+        choice.check_names([column.name for column in columns])
         weight = check_sample_weight(sample_weight, len(columns[0].cells))
         seen = weight > 0
         if not seen.any():
@@ -312,7 +313,7 @@ class CovariateEncoder(TransformerMixin, BaseEstimator):
         self.features_ = _features_of(recipes)
 
     def _restore(self, record: dict[str, Any]) -> None:
-        self._choice()
+        Choice.of(self.get_params())
         self.n_features_in_ = int(check_number("n_columns", record["n_columns"], low=1, high=MOST_COLUMNS, whole=True))
         names = record["columns"]
         if names is not None:
@@ -326,43 +327,6 @@ class CovariateEncoder(TransformerMixin, BaseEstimator):
         if any(recipe.place >= self.n_features_in_ for recipe in recipes):
             raise ValueError("a recipe is for a column that there is not")
         self._set(recipes, decisions)
-
-    def _choice(self) -> Choice:
-        """Return what the parameters say, checked as far as they can be without a table."""
-        check_choice("missing", self.missing, ("fill", "keep"))
-        check_choice("handle_unknown", self.handle_unknown, ("warn", "error", "ignore"))
-        check_choice("dates", self.dates, ("drop", "days"))
-        check_choice("reference", self.reference, ("most_common", "first", None))
-        if not isinstance(self.add_indicator, bool | np.bool_) and self.add_indicator != "auto":
-            raise ValueError(f"add_indicator must be 'auto', True or False, got {self.add_indicator!r}.")
-        if self.min_frequency is not None:
-            check_number("min_frequency", self.min_frequency, above=0, hint="None keeps every level.")
-        check_number("max_levels", self.max_levels, low=2, whole=True)
-        drop = self.drop if isinstance(self.drop, Mapping) else dict.fromkeys(_names("drop", self.drop), "as told")
-        ordinal = self.ordinal if isinstance(self.ordinal, Mapping) else dict.fromkeys(_names("ordinal", self.ordinal))
-        return Choice(
-            only=None if self.only is None else frozenset(_names("only", self.only)),
-            drop={name: str(reason) for name, reason in drop.items()},
-            categorical=frozenset(_names("categorical", self.categorical)),
-            ordinal={name: None if order is None else _order(name, order) for name, order in ordinal.items()},
-            dates=self.dates,
-            add_indicator=self.add_indicator,
-            reference=self.reference,
-            min_frequency=self.min_frequency,
-            max_levels=self.max_levels,
-            keeps_gaps=self.missing == "keep",
-        )
-
-    @staticmethod
-    def _check_names(choice: Choice, names: list[str]) -> None:
-        for parameter in ("only", "drop", "categorical", "ordinal"):
-            for name in getattr(choice, parameter) or ():
-                if name not in names:
-                    hint = suggestion(str(name), names) or f" It has {listed(names)}."
-                    raise ValueError(f"{parameter} names a column that X does not have: {name!r}.{hint}")
-        both = sorted(choice.categorical & choice.ordinal.keys())
-        if both:
-            raise ValueError(f"categorical and ordinal both name {listed(both)}. Leave them out of one of the two.")
 
     def _read(self, X: Any, *, reset: bool) -> list[Column]:
         least = 2 if reset else 1
@@ -406,23 +370,6 @@ class CovariateEncoder(TransformerMixin, BaseEstimator):
         raise ValueError(
             f"there is no covariate {feature!r}.{suggestion(str(feature), names) or f' They are {listed(names)}.'}"
         )
-
-
-def _names(parameter: str, names: Any) -> list[str]:
-    if names is None:
-        return []
-    if isinstance(names, str):
-        raise ValueError(f"{parameter} must be a list of names of columns, got {names!r}. Give [{names!r}].")
-    return list(names)
-
-
-def _order(name: str, order: Any) -> tuple[str, ...]:
-    levels = () if isinstance(order, str) else as_levels(order)
-    if len(levels) < 2:
-        raise ValueError(
-            f"ordinal[{name!r}] must list at least two levels from the lowest to the highest, got {order!r:.100}."
-        )
-    return levels
 
 
 def _require_different(names: list[str]) -> None:
