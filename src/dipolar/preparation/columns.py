@@ -37,6 +37,11 @@ class Column:
         """True for the cells that have a value."""
         return ~is_missing(self.cells)
 
+    @property
+    def n_distinct(self) -> int:
+        """How many different values there are."""
+        return len(pd.unique(self.cells[self.is_known]))
+
     def take(self, rows: np.ndarray) -> Column:
         """Return the column of some rows."""
         return Column(self.name, self.cells[rows], self.is_boolean, self.levels, self.is_ordered)
@@ -120,7 +125,11 @@ def _read_objects(name: str, objects: Iterable[Any]) -> Column:
         return Column(name, np.array([np.nan if cell is None else _float(cell) for cell in cells]))
     if known and all(isinstance(cell, datetime.date) for cell in known):
         return Column(name, np.array([_seconds(cell) for cell in cells], dtype="datetime64[s]"))
-    return Column(name, np.array([None if cell is None else clean_text(_text(cell)) for cell in cells], dtype=object))
+    return Column(name, np.array([_cleaned(cell) for cell in cells], dtype=object))
+
+
+def _cleaned(cell: Any) -> str | None:
+    return cell if cell is None or isinstance(cell, str) else clean_text(_text(cell))
 
 
 def _cell_or_none(cell: Any) -> Any:

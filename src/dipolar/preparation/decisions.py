@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 import numpy as np
+import pandas as pd
 
 from dipolar.preparation.cells import as_numbers, as_text, date_format
 from dipolar.preparation.choice import Choice
@@ -135,7 +136,7 @@ def _leave_out_what_says_nothing(column: Column, choice: Choice, tally: Tally) -
         raise LeftOut("not among those asked for")
     if not len(known):
         raise LeftOut("empty")
-    if len(set(known.tolist())) == 1:
+    if column.n_distinct == 1:
         raise LeftOut(f"always {shortened(_said(column), LONGEST_NAME)}")
     is_asked_for = choice.only is not None or name in choice.categorical or name in choice.ordinal
     if not is_asked_for and column.levels is None and _is_identifier(column, tally):
@@ -152,7 +153,7 @@ def _recipe_by_cells(column: Column, place: int, choice: Choice, tally: Tally, m
     is_number = ~np.isnan(numbers)
     share = tally.count(is_number) / tally.count(column.is_known)
     if column.cells.dtype.kind == "f" or (column.levels is None and share >= MOSTLY_NUMBERS):
-        if len(set(numbers[is_number].tolist())) < 2:
+        if len(pd.unique(numbers[is_number])) < 2:
             raise LeftOut("without two different numbers", "categorical" if column.cells.dtype == object else "")
         return NumberColumn.learn(column, place, tally, marks_gaps)
     form = date_format(column.cells) if column.cells.dtype == object and column.levels is None else None
@@ -218,7 +219,7 @@ def _is_identifier(column: Column, tally: Tally) -> bool:
     if column.is_boolean or column.cells.dtype.kind == "M":
         return False
     known = column.cells[column.is_known]
-    n_distinct, n_known = len(set(known.tolist())), tally.count(column.is_known)
+    n_distinct, n_known = column.n_distinct, tally.count(column.is_known)
     if IDENTIFIER.fullmatch(column.name) and n_distinct > 0.5 * n_known:
         numbers = as_numbers(known)
         return bool(np.isnan(numbers).any() or (numbers == np.round(numbers)).all())

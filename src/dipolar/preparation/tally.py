@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -22,11 +23,19 @@ class Tally:
     @property
     def total(self) -> float:
         """How many rows there are."""
-        return math.fsum(self.weight)
+        return self._sum(self.weight)
 
     def count(self, rows: np.ndarray) -> float:
         """Return how many of the rows hold True."""
-        return math.fsum(self.weight[rows])
+        return self._sum(self.weight[rows])
+
+    @cached_property
+    def _are_whole(self) -> bool:
+        return bool((self.weight == np.round(self.weight)).all())
+
+    def _sum(self, weight: np.ndarray) -> float:
+        """Return a sum that does not depend on the order of the rows."""
+        return float(weight.sum()) if self._are_whole else math.fsum(weight)
 
     def median(self, values: np.ndarray) -> float:
         """Return the median of the values that are not NaN."""
