@@ -433,6 +433,12 @@ def test_features_say_themselves():
         encoder.say(("sex=m", 0.5, True))
 
 
+def test_of_many_levels_the_first_are_listed():
+    X = pd.DataFrame({"ward": [f"W{number:02d}" for number in range(20)] * 2})
+    encoder = CovariateEncoder(reference="first").fit(X)
+    assert "W01, W02, W03, W04, W05, W06, W07, W08 and 11 more against W00" in encoder.describe()
+
+
 def test_importances_are_summed_by_column():
     encoder = CovariateEncoder().fit(patients()[0])
     total = encoder.aggregate(np.arange(9.0))

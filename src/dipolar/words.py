@@ -41,6 +41,8 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
 
 def alternatives(names: Iterable[object], last: str = "or") -> str:
-    """Return names with commas between them and a word before the last: I, II or III."""
+    """Return names with commas between them and a word before the last, the first few of many: I, II or III."""
     texts = [shortened(str(name), LONGEST_NAME) for name in names]
+    if len(texts) > NAMES_SHOWN:
+        texts = [*texts[:NAMES_SHOWN], f"{len(texts) - NAMES_SHOWN} more"]
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {last} {texts[-1]}"
