@@ -87,6 +87,7 @@ def paper_svm(kernel: str | Kernel, kappa: float, margin_quantile: float = 0.23,
         margin=DistanceQuantile(margin_quantile),
         standardize=False,
         init="quartile",
+        max_reorientations=250,
         **others,
     )
 

@@ -35,11 +35,13 @@ class DipoleSurvivalTree(BaseSurvivalTree):
     dipole_scope : {"node", "root"}, default="node"
         Whether the cut-offs of the time gaps are each node's own or, as in the paper, those of all training rows. With
         "root" a branch ends when all its pairs are close by the standard of the root; with "node" it goes on.
-    max_depth : int, default=3
-        Largest number of splits on the way to a leaf; None sets no limit.
+    max_depth : int, "auto" or None, default="auto"
+        Largest number of splits on the way to a leaf. "auto" is 3 where there are 150 events or more and 2 where there
+        are fewer, for a tree whose size nothing else limits; with `max_leaf_nodes` or `pruning`, and with None, there
+        is no limit.
     max_leaf_nodes : int, default=None
         Largest number of leaves; the leaf with the largest log-rank statistic is then split first.
-    min_samples_split : float, default=20
+    min_samples_split : float, default=2
         Rows that a node needs to be split. All sizes are sums of weights.
     min_samples_leaf : float, default=15
         Rows that both children need. A node whose surface leaves fewer on one side is not split.
@@ -107,9 +109,9 @@ class DipoleSurvivalTree(BaseSurvivalTree):
         *,
         inherit=5.0,
         dipole_scope="node",
-        max_depth=3,
+        max_depth="auto",
         max_leaf_nodes=None,
-        min_samples_split=20,
+        min_samples_split=2,
         min_samples_leaf=15,
         min_events_leaf=0,
         min_logrank=0.0,

@@ -35,13 +35,15 @@ class LogRankSurvivalTree(BaseSurvivalTree):
         registered, see :func:`dipolar.weightings.register_weighting`.
     fleming_harrington : tuple of two floats, default=(1.0, 0.0)
         The exponents :math:`(\rho, \gamma)`, not negative. Read for that criterion only.
-    max_depth : int, default=None
-        Largest number of splits on the way to a leaf.
+    max_depth : int, "auto" or None, default="auto"
+        Largest number of splits on the way to a leaf. "auto" is 3 where there are 150 events or more and 2 where there
+        are fewer, for a tree whose size nothing else limits; with `max_leaf_nodes` or `pruning`, and with None, there
+        is no limit.
     max_leaf_nodes : int, default=None
         Largest number of leaves; the leaf with the largest statistic is then split first.
-    min_samples_split : float, default=6
+    min_samples_split : float, default=2
         Rows that a node needs to be split. All sizes are sums of weights.
-    min_samples_leaf : float, default=3
+    min_samples_leaf : float, default=15
         Rows that both children need.
     min_events_leaf : float, default=0
         Events that both children need.
@@ -104,7 +106,7 @@ class LogRankSurvivalTree(BaseSurvivalTree):
     >>> from dipolar import LogRankSurvivalTree
     >>> X = np.arange(12.0).reshape(-1, 1)
     >>> y = survival_outcome([9, 8, 10, 9, 11, 8, 2, 3, 1, 2, 3, 1], [1, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1])
-    >>> tree = LogRankSurvivalTree(max_depth=1).fit(X, y)
+    >>> tree = LogRankSurvivalTree(max_depth=1, min_samples_leaf=3).fit(X, y)
     >>> tree.predict_median([[0.0], [11.0]])
     array([9.5, 3. ])
     """
@@ -117,10 +119,10 @@ class LogRankSurvivalTree(BaseSurvivalTree):
         *,
         criterion="logrank",
         fleming_harrington=(1.0, 0.0),
-        max_depth=None,
+        max_depth="auto",
         max_leaf_nodes=None,
-        min_samples_split=6,
-        min_samples_leaf=3,
+        min_samples_split=2,
+        min_samples_leaf=15,
         min_events_leaf=0,
         min_logrank=0.0,
         max_features=None,
