@@ -95,7 +95,7 @@ class _Machine:
 
     def suit_compiled_code(self, n_rows: np.ndarray, n_columns: np.ndarray) -> np.ndarray:
         """Tell for which nodes compiled code makes the features itself and solves the problem."""
-        n_features = self.tables.size_of[np.minimum(n_columns, len(self.tables.size_of) - 1)]
+        n_features = self.tables.size_of[n_columns]
         is_explicit = (n_features > 0) & few_features(n_features, n_rows)
         return is_explicit & ~suits_blas(n_rows, n_features) & (self.svm.solver == "interior_point")
 

@@ -62,15 +62,19 @@ class MonomialTables:
     @classmethod
     def of(cls, kernel: Kernel, numbers_of_columns: Iterable[int]) -> MonomialTables:
         """List the features, for those numbers of columns on which the kernel has some."""
+        numbers_of_columns = list(numbers_of_columns)
         wanted = [m for m in numbers_of_columns if kernel.n_features(m) is not None]
+        most = max(numbers_of_columns)
+        start, size = np.zeros(most + 1), np.zeros(most + 1)
         if not wanted:
-            return cls(np.zeros(1, np.int64), np.zeros(1, np.int64), np.empty((0, 1), np.int64), np.empty(0))
-        most = max(wanted)
-        if kernel.n_features(most) == most:  # those of fewer columns are the first of those of more
-            lines, start, size = _features(kernel, most), np.zeros(most + 1), np.arange(most + 1.0)
+            return cls(start.astype(np.int64), size.astype(np.int64), np.empty((0, 1), np.int64), np.empty(0))
+        widest = max(wanted)
+        if kernel.n_features(widest) == widest:  # those of fewer columns are the first of those of more
+            lines = _features(kernel, widest)
+            size[: widest + 1] = np.arange(widest + 1.0)
         else:
             parts = [_features(kernel, m) for m in wanted]
-            lines, start, size = list(chain.from_iterable(parts)), np.zeros(most + 1), np.zeros(most + 1)
+            lines = list(chain.from_iterable(parts))
             size[wanted] = [len(part) for part in parts]
             start[wanted] = np.cumsum([0, *size[wanted][:-1]])
         degree = max(len(columns) for columns, _ in lines)
