@@ -13,7 +13,7 @@ from dipolar import DipoleSurvivalTree, DipoleSVM, SurvivalTreeCV, survival_outc
 from dipolar.datasets import load_whas500
 from dipolar.kernels import PolynomialKernel
 from dipolar.tree.export import to_dict
-from dipolar.tree.rounding import ROUNDING, _round, round_plane
+from dipolar.tree.rounding import ROUNDING, _round, _threshold, round_plane
 from dipolar.tree.surface_finder import SurfaceSplitter
 from tests.models import partition
 
@@ -225,6 +225,11 @@ def test_thresholds_may_be_values_of_the_data():
     assert (plane.coefficients.tolist(), plane.threshold) == ([1.0], 65.0)
     plane = round_plane(-np.array([[60.0], [64.0], [65.0], [70.0]]), ~np.array([True, True, False, False]), np.ones(1))
     assert plane.threshold == -64.0
+
+
+def test_thresholds_are_no_rounding_error():
+    assert _threshold(-1.0, 1.0 + 2.0**-52, 1e-12) == 0.0
+    assert _threshold(-0.1, 0.3, 1e-12) == 0.1
 
 
 def test_rules_write_all_digits_and_no_more():

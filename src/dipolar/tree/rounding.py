@@ -88,7 +88,8 @@ def _gap(X: np.ndarray, is_left: np.ndarray, coefficients: np.ndarray) -> tuple[
 
 def _threshold(below: float, above: float, tolerance: float) -> float:
     """Return the number with the fewest digits above `below` and not above `above`, the nearest to their middle."""
-    middle = Decimal(f"{0.5 * below + 0.5 * above:.{MOST_DIGITS}g}")
+    half_way = 0.5 * below + 0.5 * above
+    middle = Decimal(f"{half_way if abs(half_way) > tolerance else 0.0:.{MOST_DIGITS}g}")
     up = ROUND_HALF_UP if middle > 0 else ROUND_HALF_DOWN  # decimal's "up" is away from 0
     for digits in range(1, MOST_DIGITS):
         threshold = float(middle.quantize(Decimal(1).scaleb(middle.adjusted() + 1 - digits), up))
