@@ -13,6 +13,7 @@ from dipolar import DipoleSurvivalTree, DipoleSVM, SurvivalTreeCV, survival_outc
 from dipolar.datasets import load_whas500
 from dipolar.kernels import PolynomialKernel
 from dipolar.tree.export import to_dict
+from dipolar.tree.record import Tree
 from dipolar.tree.rounding import ROUNDING, _round, _threshold, round_plane
 from dipolar.tree.surface_finder import SurfaceSplitter
 from tests.models import partition
@@ -260,6 +261,15 @@ def test_one_column_in_the_plain_form_and_the_file(tmp_path):
         assert [again.tree_.splits.rule(0, names(6))] == [tree.tree_.splits.rule(0, names(6))]
         splits = [node["split"] for node in to_dict(tree)["nodes"] if not node["is_leaf"]]
         assert all(len(split["columns"]) == 2 and split["is_round"] is (kernel == "linear") for split in splits)
+
+
+@pytest.mark.parametrize("tree", [DipoleSurvivalTree(), DipoleSurvivalTree(DipoleSVM("rbf"), max_terms=2)])
+def test_a_file_cannot_call_other_surfaces_round(tree):
+    X, y = sample()
+    record = tree.fit(X, y).tree_
+    damaged = Tree.from_arrays(record.to_arrays(), "surface", record.splits.settings() | {"is_round": True})
+    with pytest.raises(ValueError, match="no hyperplanes of the covariates as they were given"):
+        damaged.check(6)
 
 
 def test_the_plain_form_computes_what_the_rule_says():
