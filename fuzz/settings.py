@@ -102,7 +102,13 @@ FAMILIES: Table = {
 MAX_FEATURES = ((None, "sqrt", "log2", 0.5), (1, 1e-9, 1.0))
 LOGRANK_TREE: Table = FAMILIES | LIMITS | PRUNING | {"max_features": MAX_FEATURES}
 DIPOLE_TREE: Table = (
-    LIMITS | PRUNING | {"dipole_scope": (("root", "node"), ()), "inherit": ((0.0, 5.0), (1e-300, 1e-6, 1e6))}
+    LIMITS
+    | PRUNING
+    | {
+        "dipole_scope": (("root", "node"), ()),
+        "inherit": ((0.0, 5.0), (1e-300, 1e-6, 1e6)),
+        "max_terms": ((1, 2, 3), (10**30,)),
+    }
 )
 FOREST: Table = LIMITS | {
     "n_estimators": ((1, 3, 8), ()),

@@ -469,6 +469,7 @@ def test_headers_that_cannot_be_are_refused(subjects, entries, why, path):
         ("cuts", "max_depth", 10**400),
         ("forest of cuts", "n_estimators", 0),
         ("rbf", "inherit", -1.0),
+        ("rbf", "max_terms", 0),
         ("rbf", "dipole_scope", "nonsense"),
         ("rbf", "svm", "rbf"),
         ("forest of planes", "max_node_samples", 1),

@@ -36,6 +36,8 @@ MODELS = {
     "validation": LogRankSurvivalTree(max_features=2, pruning="validation", alpha=0.5, **SMALL),
     "exponential": LogRankSurvivalTree(criterion="exponential", max_leaf_nodes=4, **SMALL),
     "dipole tree": DipoleSurvivalTree(max_depth=3, **SMALL),
+    "few terms": DipoleSurvivalTree(max_terms=2, max_depth=3, **SMALL),
+    "few terms in curves": DipoleSurvivalTree(DipoleSVM("quadratic", cut="logrank"), max_terms=1, **SMALL),
     "polynomial tree": DipoleSurvivalTree(DipoleSVM("quadratic", cut="logrank"), max_leaf_nodes=4, **SMALL),
     "paper's tree": paper_tree(kernel="linear", dipole_scope="node", max_depth=2, **SMALL),
     "gaussian tree": paper_tree(cut="logrank", max_depth=2, **SMALL),

@@ -30,6 +30,7 @@ MODELS = {
     "paper's svm": paper_svm(kernel="linear"),
     "scripts' svm": paper_svm(cutoff_rule="scripts", pure_quantile=0.4, mixed_quantile=0.6),
     "quartile svm": paper_svm(kernel="quadratic", init="quartile", standardize=True, kappa=10),
+    "few terms": DipoleSurvivalTree(max_terms=2, **SMALL),
     "dipole tree": DipoleSurvivalTree(**SMALL),
     "paper's tree": paper_tree(kernel="linear", max_depth=3, **SMALL),
     "node scope": paper_tree(dipole_scope="node", max_depth=3, cut="logrank", **SMALL),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from dipolar.node_svm.svm import DipoleSVM
 from dipolar.parameters import check_choice, check_number
 from dipolar.tree.estimator import BaseSurvivalTree
@@ -32,6 +34,14 @@ class DipoleSurvivalTree(BaseSurvivalTree):
     inherit : float, default=5.0
         Weight of the parent's surface in its children: there its score, scaled to this standard deviation, is one more
         feature, and the search starts from it. 0 is the paper's tree, whose nodes know nothing of each other.
+        Surfaces that `max_terms` narrows are not inherited: each node chooses its own covariates.
+    max_terms : int, default=None
+        Largest number of covariates that a split uses; None lets it use all. The surface of a node is found with all
+        covariates, and found again without the least influential ones, by the shares of `feature_importances_`, until
+        so many are left. Linear splits then have coefficients in the units of the data, relative to the most
+        influential covariate and rounded to as few digits as part the training rows of the node alike, and rules
+        write them as they are. A node in which a surface on the way does not part the rows is not split. With as many
+        terms as covariates, or more, the tree is that of None.
     dipole_scope : {"node", "root"}, default="node"
         Whether the cut-offs of the time gaps are each node's own or, as in the paper, those of all training rows. With
         "root" a branch ends when all its pairs are close by the standard of the root; with "node" it goes on.
@@ -108,6 +118,7 @@ class DipoleSurvivalTree(BaseSurvivalTree):
         svm=None,
         *,
         inherit=5.0,
+        max_terms=None,
         dipole_scope="node",
         max_depth="auto",
         max_leaf_nodes=None,
@@ -125,6 +136,7 @@ class DipoleSurvivalTree(BaseSurvivalTree):
     ):
         self.svm = svm
         self.inherit = inherit
+        self.max_terms = max_terms
         self.dipole_scope = dipole_scope
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -146,7 +158,19 @@ class DipoleSurvivalTree(BaseSurvivalTree):
         svm = DipoleSVM() if self.svm is None else self.svm
         if not isinstance(svm, DipoleSVM):
             raise ValueError(f"svm must be a DipoleSVM or None, which is DipoleSVM(), got {svm!r}.")
-        return SurfaceSplitter((svm,), n_features, inherit=inherit, root_cutoffs=self.dipole_scope == "root")
+        max_terms = self._max_terms()
+        return SurfaceSplitter(
+            (svm,),
+            n_features,
+            inherit=0.0 if max_terms < n_features else inherit,
+            max_terms=max_terms,
+            root_cutoffs=self.dipole_scope == "root",
+        )
+
+    def _max_terms(self) -> float:
+        if self.max_terms is None:
+            return np.inf
+        return check_number("max_terms", self.max_terms, low=1, hint="None lets splits use all covariates.", whole=True)
 
     def _warn_about(self, finder: Finder) -> None:
         self.n_unconverged_ = finder.n_unconverged
