@@ -17,7 +17,7 @@ from dipolar.node_svm import DistanceQuantile
 NO_SETTINGS = ("n_jobs", "random_state", "verbose")
 
 # With what all kept results were made, without naming it.
-UNNAMED = {"kappa_scale": "sum", "cut": "svm", "inherit": 0.0}
+UNNAMED = {"kappa_scale": "sum", "cut": "svm", "inherit": 0.0, "max_terms": None}
 
 # What kept results name and an SVM has no parameter for: mixed dipoles weigh 1, and no kernel of the paper takes the
 # other two.
