@@ -137,7 +137,7 @@ def test_help_tells_the_library_s_own_defaults():
     tree = DipoleSurvivalTree(DipoleSVM())
     assert f"Default: {tree.svm.kappa:g}." in told
     assert f"Rows that a leaf needs. Default: {tree.min_samples_leaf}." in told
-    assert f"Most splits on the way to a leaf. Default: auto." in told
+    assert "Most splits on the way to a leaf. Default: auto." in told
 
 
 def test_tuned_trees_are_those_of_python(tmp_path):

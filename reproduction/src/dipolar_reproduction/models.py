@@ -106,7 +106,7 @@ def paper_models(
         "max_depth": None,
         "min_samples_split": min_samples_split,
         "min_samples_leaf": 1,
-        "pruning": "bootstrap",
+        "pruning": "leblanc-crowley",
         "alpha": alpha,
         "n_bootstraps": n_bootstraps,
     }

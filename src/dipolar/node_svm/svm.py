@@ -51,8 +51,8 @@ class DipoleSVM(BaseEstimator):
     kappa_scale : {"mean", "sum"}, default="mean"
         What kappa weighs. "mean": the mean loss of a dipole, on kernel features whose mean square is 1, so that one
         value means the same for any number of rows, of covariates, and for any kernel. "sum": the sum of the losses on
-        the features as they are, as in the paper, whose eta is then `log(kappa)`. With "sum", a linear kernel and a large kappa the ridge term vanishes
-        and the split is Kretowska's oblique one.
+        the features as they are, as in the paper, whose eta is then `log(kappa)`; with a linear kernel and a large
+        kappa the ridge term vanishes and the split is Kretowska's oblique one.
     pure_quantile, mixed_quantile : float, default=0.25, 0.75
         Quantiles of the time gaps of comparable pairs, below which a pair of events is pure and from which on a
         comparable pair is mixed.

@@ -60,7 +60,7 @@ class DipoleSurvivalTree(BaseSurvivalTree):
     min_logrank : float, default=0.0
         Log-rank chi-square that a split needs.
     pruning, alpha, n_bootstraps, validation_fraction, n_jobs, random_state, verbose
-        As in :class:`~dipolar.LogRankSurvivalTree`. The paper prunes by the bootstrap.
+        As in :class:`~dipolar.LogRankSurvivalTree`. The paper prunes by "leblanc-crowley".
 
     Attributes
     ----------

@@ -51,14 +51,15 @@ class LogRankSurvivalTree(BaseSurvivalTree):
         Log-rank chi-square that a split needs, whatever the criterion.
     max_features : int, float, "sqrt", "log2" or None, default=None
         How many covariates are drawn in each node; None tries all.
-    pruning : {None, "fixed", "validation", "bootstrap"}, default=None
+    pruning : {None, "fixed", "validation", "bootstrap", "leblanc-crowley"}, default=None
         Which member of the split-complexity path to keep: the whole tree; the smallest subtree that maximises
-        :math:`G - \alpha |S|` on the training rows; the same on held-out rows; the same after the bootstrap
-        has corrected :math:`G` for having been maximised. G sums the log-rank statistics of the splits.
+        :math:`G - \alpha |S|` on the training rows; the same on held-out rows; the same after resamples have corrected
+        :math:`G` for having been maximised, by what they say of subtrees of equal size or, as published, of equal
+        price. G sums the log-rank statistics of the splits.
     alpha : float, default=4.0
         Price of a split. LeBlanc and Crowley recommend 2 to 4; 4 is near the 0.05 quantile of a chi-square.
     n_bootstraps : int, default=25
-        Number of resamples of the bootstrap rule.
+        Number of resamples of the last two rules.
     validation_fraction : float, default=0.3
         Share of rows, counted by their weights, that the validation rule holds out: of a row of weight 2 one
         may be held out and the other not. The leaves are estimated from all rows afterwards.

@@ -202,7 +202,12 @@ def _about_concordance(fitted: Fitted) -> str:
     return f"Harrell's C on these rows is {fitted.concordance:.3f}, which flatters; dipolar evaluate cross-validates."
 
 
-PRUNED_BY = {"bootstrap": "the bootstrap", "validation": "held-out rows", "fixed": "a fixed price"}
+PRUNED_BY = {
+    "bootstrap": "the bootstrap",
+    "leblanc-crowley": "the bootstrap as published",
+    "validation": "held-out rows",
+    "fixed": "a fixed price",
+}
 OPTION_OF = {"svm__kappa": "--kappa", "min_samples_leaf": "--min-leaf", "max_depth": "--max-depth"}
 
 
