@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from sklearn.base import clone
 
 from dipolar.forest.estimator import BaseSurvivalForest, shared_parameters
 from dipolar.node_svm.svm import DipoleSVM
@@ -14,6 +17,18 @@ __all__ = ["DipoleSurvivalForest"]
 
 # What a forest is grown with. Its trees are many and look at parts of the data: precise surfaces are wasted on them.
 FOREST_SVM = DipoleSVM(pure_weight=1.0, cut="logrank", max_reorientations=0, solver_tol=1e-2)
+
+QUADRATIC = clone(FOREST_SVM).set_params(kernel="quadratic")
+
+# What `tune=True` tries.
+SETTINGS: tuple[dict[str, Any], ...] = (
+    {},
+    {"min_samples_leaf": 20},
+    {"min_logrank": 0.0},
+    {"max_features": None},
+    {"svm": QUADRATIC},
+    {"svm": [FOREST_SVM, QUADRATIC]},
+)
 
 
 class DipoleSurvivalForest(BaseSurvivalForest):
@@ -83,6 +98,7 @@ class DipoleSurvivalForest(BaseSurvivalForest):
     """
 
     _split_kinds = ("surface",)
+    _recommended = SETTINGS
 
     def __init__(
         self,
@@ -101,6 +117,7 @@ class DipoleSurvivalForest(BaseSurvivalForest):
         min_logrank=6.63,
         time_grid=None,
         oob_score=False,
+        tune=False,
         warm_start=False,
         n_jobs=None,
         random_state=None,
@@ -120,10 +137,15 @@ class DipoleSurvivalForest(BaseSurvivalForest):
         self.min_logrank = min_logrank
         self.time_grid = time_grid
         self.oob_score = oob_score
+        self.tune = tune
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    def _template(self) -> BaseSurvivalForest:
+        template = super()._template()
+        return template if self.svm is not None else template.set_params(svm=clone(FOREST_SVM))
 
     def _single_tree(self) -> DipoleSurvivalTree:
         shared = shared_parameters(self, DipoleSurvivalTree)

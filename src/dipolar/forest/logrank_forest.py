@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from dipolar.forest.estimator import BaseSurvivalForest, shared_parameters
 from dipolar.tree.axis_finder import AxisSplitter
 from dipolar.tree.logrank_tree import LogRankSurvivalTree
 
 __all__ = ["LogRankSurvivalForest"]
+
+# What `tune=True` tries.
+SETTINGS: tuple[dict[str, Any], ...] = (
+    {},
+    {"min_samples_leaf": 20},
+    {"min_logrank": 0.0},
+    {"max_features": None},
+)
 
 
 class LogRankSurvivalForest(BaseSurvivalForest):
@@ -97,6 +107,7 @@ class LogRankSurvivalForest(BaseSurvivalForest):
 
     _allow_nan = True
     _split_kinds = ("axis",)
+    _recommended = SETTINGS
 
     def __init__(
         self,
@@ -115,6 +126,7 @@ class LogRankSurvivalForest(BaseSurvivalForest):
         min_logrank=6.63,
         time_grid=None,
         oob_score=False,
+        tune=False,
         warm_start=False,
         n_jobs=None,
         random_state=None,
@@ -134,6 +146,7 @@ class LogRankSurvivalForest(BaseSurvivalForest):
         self.min_logrank = min_logrank
         self.time_grid = time_grid
         self.oob_score = oob_score
+        self.tune = tune
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
