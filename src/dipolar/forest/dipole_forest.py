@@ -24,7 +24,8 @@ QUADRATIC = clone(FOREST_SVM).set_params(kernel="quadratic")
 SETTINGS: tuple[dict[str, Any], ...] = (
     {},
     {"min_samples_leaf": 20},
-    {"min_logrank": 0.0},
+    {"min_logrank": 3.84},
+    {"max_features": 0.5},
     {"max_features": None},
     {"svm": QUADRATIC},
     {"svm": [FOREST_SVM, QUADRATIC]},

@@ -14,8 +14,10 @@ __all__ = ["LogRankSurvivalForest"]
 SETTINGS: tuple[dict[str, Any], ...] = (
     {},
     {"min_samples_leaf": 20},
-    {"min_logrank": 0.0},
+    {"max_features": 0.5},
+    {"max_features": 0.5, "min_samples_leaf": 20},
     {"max_features": None},
+    {"max_features": None, "min_samples_leaf": 20},
 )
 
 

@@ -31,6 +31,9 @@ __all__ = ["check_settings", "choose_settings", "listed_settings", "with_setting
 # Trees that a candidate is judged by.
 TRIAL_TREES = 50
 
+# By which share of its Brier score a candidate has to be better than the forest as it is given.
+MARGIN = 0.01
+
 # Brier scores that differ by a smaller share differ by rounding.
 ROUNDING = 1e-9
 
@@ -131,15 +134,19 @@ def _loss(unseen: OutOfBag, scoring: str) -> float:
 
 
 def _best(trials: Sequence[_Trial]) -> _Trial:
-    """Return the one with the smallest Brier score; of those that differ by rounding alone, the first."""
+    """Return the one with the smallest Brier score, or the forest as it is given if that is hardly worse.
+
+    Of those that differ by rounding alone it is the first.
+    """
     defined = [trial for trial in trials if not np.isnan(trial.brier)]
     if not defined:
         raise ValueError(
             "tune cannot choose by the integrated Brier score out of bag, which is not defined on these rows: it needs "
             "rows that are in some samples only, and events at several times. Set tune=False."
         )
-    bar = min(trial.brier for trial in defined) * (1.0 + ROUNDING)
-    return next(trial for trial in defined if trial.brier <= bar)
+    best = min(trial.brier for trial in defined)
+    as_given = [trial for trial in defined if not trial.settings and best > trial.brier * (1.0 - MARGIN)]
+    return next(iter(as_given), next(trial for trial in defined if trial.brier <= best * (1.0 + ROUNDING)))
 
 
 def _tabulate(trials: Sequence[_Trial], given: Mapping[str, Any]) -> pd.DataFrame:
