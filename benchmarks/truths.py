@@ -14,7 +14,10 @@ scikit-survival take one number per distinct time in every node, about 10 GB for
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
+import time
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -24,6 +27,8 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "
     os.environ.setdefault(variable, "1")
 
 import numpy as np  # noqa: E402
+import pandas as pd  # noqa: E402
+from accuracy import versions  # noqa: E402
 from scipy.optimize import brentq  # noqa: E402
 
 from dipolar import DipoleSurvivalForest, LogRankSurvivalForest, survival_outcome  # noqa: E402
