@@ -58,6 +58,11 @@ class DipoleSurvivalForest(BaseSurvivalForest):
         As in :class:`LogRankSurvivalForest`.
     max_depth, max_leaf_nodes, min_samples_split, min_samples_leaf, min_events_leaf, min_logrank
         As in :class:`LogRankSurvivalForest`.
+    tune : bool, dict or list of dicts, default=False
+        Whether the forest chooses some of its parameters, as in :class:`LogRankSurvivalForest`. True tries the forest
+        as it is given, leaves of 20 rows, a `min_logrank` of 3.84, half and all of the covariates, the default machine
+        with a quadratic kernel, and that by turns with the linear one. Settings of your own may name parameters of the
+        machine: ``{"svm__kappa": [1, 10]}``.
     time_grid, oob_score, warm_start, n_jobs, random_state, verbose
         As in :class:`LogRankSurvivalForest`.
 
@@ -68,6 +73,8 @@ class DipoleSurvivalForest(BaseSurvivalForest):
     unique_times_, event_times_, feature_importances_
         As in :class:`LogRankSurvivalForest`.
     oob_prediction_, oob_times_, oob_survival_, oob_score_, oob_brier_
+        As in :class:`LogRankSurvivalForest`.
+    best_params_, tuning_results_
         As in :class:`LogRankSurvivalForest`.
     n_unconverged_ : int
         Number of nodes that were not split because their problem was not solved to the tolerance of the machine; a
