@@ -32,6 +32,7 @@ from accuracy import versions  # noqa: E402
 from scipy.optimize import brentq  # noqa: E402
 
 from dipolar import DipoleSurvivalForest, LogRankSurvivalForest, survival_outcome  # noqa: E402
+from dipolar.forest.dipole_forest import QUADRATIC  # noqa: E402
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "truths.jsonl"
@@ -132,7 +133,11 @@ def learners() -> dict[str, Callable]:
     return {
         "DipoleSurvivalForest": lambda: DipoleSurvivalForest(random_state=0),
         "DipoleSurvivalForest, tune": lambda: DipoleSurvivalForest(tune=True, random_state=0),
+        "DipoleSurvivalForest, min_logrank=0": lambda: DipoleSurvivalForest(min_logrank=0, random_state=0),
+        "DipoleSurvivalForest, quadratic": lambda: DipoleSurvivalForest(QUADRATIC, random_state=0),
         "LogRankSurvivalForest": lambda: LogRankSurvivalForest(random_state=0),
+        "LogRankSurvivalForest, min_logrank=0": lambda: LogRankSurvivalForest(min_logrank=0, random_state=0),
+        "LogRankSurvivalForest, all covariates": lambda: LogRankSurvivalForest(max_features=None, random_state=0),
         "LogRankSurvivalForest, tune": lambda: LogRankSurvivalForest(tune=True, random_state=0),
         "sksurv RandomSurvivalForest": lambda: RandomSurvivalForest(random_state=0),
         "sksurv ExtraSurvivalTrees": lambda: ExtraSurvivalTrees(random_state=0),

@@ -138,14 +138,17 @@ def test_what_true_tries_has_the_forest_as_it_is_given():
     assert dipole_forest.FOREST_SVM.kernel == "linear"  # what is tried is made of copies
 
 
-def trial(settings, brier):
-    return tuning._Trial(settings, brier, -0.5, 2.0, 0.0)
+def trial(settings, brier, spread=0.0):
+    parts = brier + spread * np.array([-1.0, 1.0] * (tuning.PARTS // 2))
+    return tuning._Trial(settings, brier, parts, 0.5, 2.0, 0.0)
 
 
 def test_the_forest_as_given_is_left_for_something_better_only():
     given, other = trial({}, 0.1), {"min_logrank": 0.0}
-    assert tuning._best([given, trial(other, 0.0995)]) is given
-    assert tuning._best([given, trial(other, 0.0985)]).settings == other
+    assert tuning._best([given, trial(other, 0.099, spread=0.002)]).settings == other
+    assert tuning._best([given, trial(other, 0.099, spread=0.004)]) is given
+    undefined = tuning._Trial(other, 0.09, np.full(tuning.PARTS, np.nan), 0.5, 2.0, 0.0)
+    assert tuning._best([given, undefined]) is undefined
     assert tuning._best([trial(other, 0.1), trial(other, 0.0999)]).brier == 0.0999
     first = trial(other, 0.1)
     assert tuning._best([trial(other, np.nan), first, trial({"max_depth": 1}, 0.1 - 1e-16)]) is first

@@ -65,9 +65,9 @@ class LogRankSurvivalForest(BaseSurvivalForest):
     tune : bool, dict or list of dicts, default=False
         Whether the forest chooses some of its parameters by the integrated Brier score of rows that its first 50 trees
         have not seen. True tries the forest as it is given, leaves of 20 rows, and half and all of the covariates with
-        leaves of either size; another setting is taken where it is better by more than 1 percent. A dict of lists such
-        as ``{"min_samples_leaf": [5, 20]}``, or a list of such dicts, is tried instead in all combinations, and the
-        best is taken. The parameters themselves are left as they are: see `best_params_`.
+        leaves of either size; it takes another setting where that is better by more than the standard error of the
+        difference. A dict of lists such as ``{"min_samples_leaf": [5, 20]}``, or a list of such dicts, is tried instead
+        in all combinations, and the best is taken. The parameters themselves are left as they are: see `best_params_`.
     warm_start : bool, default=False
         Whether another call of `fit` on the same rows adds trees up to `n_estimators`. The forest is then the one that
         a single call would have grown, with the settings that the first call has chosen.

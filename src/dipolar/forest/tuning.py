@@ -8,7 +8,8 @@ on who computes; candidates that differ by rounding alone are equal, and the ear
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +22,9 @@ from dipolar.curves import tabulate
 from dipolar.forest.out_of_bag import OutOfBag
 from dipolar.forest.planting import Planting, plant
 from dipolar.forest.record import Forest
+from dipolar.metrics.grids import TruncationWarning
 from dipolar.progress import Reporter
+from dipolar.resampling import deal_out
 from dipolar.rows import TrainingRows
 from dipolar.survival import Survival, survival_outcome
 from dipolar.tree.record import Tree
@@ -31,8 +34,8 @@ __all__ = ["check_settings", "choose_settings", "listed_settings", "with_setting
 # Trees that a candidate is judged by.
 TRIAL_TREES = 50
 
-# By which share of its Brier score a candidate has to be better than the forest as it is given.
-MARGIN = 0.01
+# Parts of the rows, by which the standard error of a difference between two candidates is estimated.
+PARTS = 10
 
 # Brier scores that differ by a smaller share differ by rounding.
 ROUNDING = 1e-9
@@ -51,7 +54,8 @@ class _Trial:
 
     settings: Mapping[str, Any]
     brier: float
-    minus_concordance: float
+    brier_of_parts: np.ndarray  # (PARTS,), NaN where it is not defined on a part
+    concordance: float
     n_leaves: float
     seconds: float
 
@@ -112,9 +116,16 @@ def _try_out(forest: Any, settings: Mapping[str, Any], data: Data, n_trees: int,
     planting = candidate._planting(rows, seed)
     trees, _ = plant(planting, rows, range(n_trees), candidate.n_jobs)
     unseen = _unseen_rows(trees, planting, rows)
-    brier, minus_concordance = _loss(unseen, "brier"), _loss(unseen, "concordance")
-    n_leaves = float(np.mean([tree.n_leaves for tree in trees]))
-    return _Trial(settings, brier, minus_concordance, n_leaves, time.perf_counter() - start)
+    risk, curves = unseen.risk(unseen.leaves), unseen.survival(unseen.leaves)
+    parts = deal_out(rows.weight, rows.survival.event, PARTS, np.random.default_rng(seed))
+    return _Trial(
+        settings,
+        brier=_or_nan(unseen.brier, curves),
+        brier_of_parts=_briers_of_parts(unseen, curves, parts),
+        concordance=_or_nan(unseen.concordance, risk),
+        n_leaves=float(np.mean([tree.n_leaves for tree in trees])),
+        seconds=time.perf_counter() - start,
+    )
 
 
 def _unseen_rows(trees: Sequence[Tree], planting: Planting, rows: TrainingRows) -> OutOfBag:
@@ -125,18 +136,25 @@ def _unseen_rows(trees: Sequence[Tree], planting: Planting, rows: TrainingRows) 
     return OutOfBag(forest, planting, replace(rows, number=np.arange(len(y))), rows.X, y, rows.weight)
 
 
-def _loss(unseen: OutOfBag, scoring: str) -> float:
-    """Return the loss of a forest on unseen rows; NaN where it is not defined on them."""
+def _briers_of_parts(unseen: OutOfBag, curves: np.ndarray, parts: Sequence[np.ndarray]) -> np.ndarray:
+    with warnings.catch_warnings():
+        # A part may end before the rows do; it is compared with the same part of another candidate.
+        warnings.simplefilter("ignore", TruncationWarning)
+        return np.array([_or_nan(unseen.brier, curves, part) for part in parts])
+
+
+def _or_nan(score: Callable[..., float], *arguments: Any) -> float:
+    """Return a score; NaN where it is not defined."""
     try:
-        return unseen.loss(unseen.leaves, scoring)
+        return score(*arguments)
     except ValueError:
         return np.nan
 
 
 def _best(trials: Sequence[_Trial]) -> _Trial:
-    """Return the one with the smallest Brier score, or the forest as it is given if that is hardly worse.
+    """Return the one with the smallest Brier score; of those that differ by rounding alone, the first.
 
-    Of those that differ by rounding alone it is the first.
+    The forest as it is given is left only for one that is better by more than the standard error of the difference.
     """
     defined = [trial for trial in trials if not np.isnan(trial.brier)]
     if not defined:
@@ -144,9 +162,17 @@ def _best(trials: Sequence[_Trial]) -> _Trial:
             "tune cannot choose by the integrated Brier score out of bag, which is not defined on these rows: it needs "
             "rows that are in some samples only, and events at several times. Set tune=False."
         )
-    best = min(trial.brier for trial in defined)
-    as_given = [trial for trial in defined if not trial.settings and best > trial.brier * (1.0 - MARGIN)]
-    return next(iter(as_given), next(trial for trial in defined if trial.brier <= best * (1.0 + ROUNDING)))
+    bar = min(trial.brier for trial in defined) * (1.0 + ROUNDING)
+    best = next(trial for trial in defined if trial.brier <= bar)
+    as_given = [trial for trial in defined if not trial.settings and trial.brier - best.brier <= _error(trial, best)]
+    return as_given[0] if as_given else best
+
+
+def _error(one: _Trial, other: _Trial) -> float:
+    """Return the standard error of the difference of two Brier scores, estimated by those of parts of the rows."""
+    differences = one.brier_of_parts - other.brier_of_parts
+    differences = differences[~np.isnan(differences)]
+    return float(differences.std(ddof=1) / np.sqrt(len(differences))) if len(differences) > 1 else 0.0
 
 
 def _tabulate(trials: Sequence[_Trial], given: Mapping[str, Any]) -> pd.DataFrame:
@@ -156,7 +182,7 @@ def _tabulate(trials: Sequence[_Trial], given: Mapping[str, Any]) -> pd.DataFram
         {name: trial.settings.get(name, given[name]) for name in names}
         | {
             "oob_brier": trial.brier,
-            "oob_concordance": -trial.minus_concordance,
+            "oob_concordance": trial.concordance,
             "mean_n_leaves": trial.n_leaves,
             "seconds": trial.seconds,
         }
