@@ -43,7 +43,6 @@ ROUNDING = 1e-9
 # What does not decide how a tree is grown.
 NOT_TUNED = ("n_estimators", "time_grid", "oob_score", "tune", "warm_start", "n_jobs", "random_state", "verbose")
 
-
 # Covariates, outcomes and weights as they are given.
 Data = tuple[np.ndarray, Survival, np.ndarray]
 
@@ -92,8 +91,11 @@ def check_settings(forest: Any, names: Iterable[str]) -> None:
 
 def with_settings(forest: Any, settings: Mapping[str, Any]) -> Any:
     """Return an unfitted copy of a forest with some parameters of its own, machines among them copied too."""
-    own = {name: clone(value, safe=False) for name, value in settings.items()}
-    return clone(forest).set_params(**own)
+    return clone(forest).set_params(**_copied(settings))
+
+
+def _copied(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: clone(value, safe=False) for name, value in settings.items()}
 
 
 def choose_settings(
@@ -105,7 +107,7 @@ def choose_settings(
     for settings in candidates:
         trials.append(_try_out(forest, settings, data, min(n_trees, TRIAL_TREES), seed))
         report.searching(len(trials), len(candidates))
-    return dict(_best(trials).settings), _tabulate(trials, forest.get_params(deep=True))
+    return _copied(_best(trials).settings), _tabulate(trials, forest.get_params(deep=True))
 
 
 def _try_out(forest: Any, settings: Mapping[str, Any], data: Data, n_trees: int, seed: int) -> _Trial:
