@@ -117,6 +117,10 @@ FOREST: Table = LIMITS | {
     "max_samples": ((None, 0.5), (1, 1e-9, 1.0)),
     "time_grid": ((None, 10), (1, 10**6, (1.0, 2.0, 5.0), (0.0,), (1e-300, 1e300), (5.0, 1.0, 1.0))),
     "oob_score": ((True, False), ()),
+    "tune": (
+        (False, {"min_samples_leaf": [3, 10]}),
+        (True, {}, [{"min_logrank": [0.0, 1e300]}, {"bootstrap": [False]}]),
+    ),
     "random_state": ((0, 1), (None,)),
 }
 LOGRANK_FOREST: Table = FOREST | FAMILIES

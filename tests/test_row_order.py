@@ -51,6 +51,7 @@ MODELS = {
     "ten": LogRankSurvivalForest(max_samples=10, max_leaf_nodes=4, **FOREST),
     "dipole forest": DipoleSurvivalForest(max_features=1, **FOREST),
     "mixed forest": forest_of(kernel=("linear", "quadratic", "rbf"), bootstrap=False, **FOREST),
+    "tuned forest": DipoleSurvivalForest(tune={"min_samples_leaf": [1, 4], "max_features": [1, 3]}, **FOREST),
     "svm forest": forest_of(cut="svm", **FOREST),
     "tuned": SurvivalTreeCV(
         DipoleSurvivalTree(**SMALL), max_depth=(0, 1, 2), param_grid={"svm__kappa": (1.0, 100.0)}, **CV
