@@ -65,6 +65,13 @@ GROWN = {"max_depth": None, "min_samples_leaf": 10, "min_samples_split": 20}
 SETTLED = {"max_reorientations": 250}
 KERNELS = {"linear": "linear", "Gaussian": "rbf", "quadratic": "quadratic"}
 
+RULES: dict[str, dict[str, Any]] = {
+    "": {},
+    ", best": {"tolerance": 0},
+    ", one standard error": {"tolerance": 1},
+    ", no test": {"level": None},
+}
+
 QUESTIONS: dict[str, dict[str, Callable]] = {
     "trees": {
         "Cox in eight groups": lambda: CoxGroups(8),
@@ -111,9 +118,7 @@ QUESTIONS: dict[str, dict[str, Callable]] = {
         "dipole tree (default)": dipole(),
         "log-rank tree (default)": logrank(),
         **{
-            f"{name}{', best' if not rule else ''}{', by IBS' if by == 'neg_ibs' else ''}": tuned(
-                make, **grid, one_standard_error=rule, scoring=by
-            )
+            f"{name}{rule}{', by IBS' if by == 'neg_ibs' else ''}": tuned(make, **grid, **RULES[rule], scoring=by)
             for name, make, grid in (
                 ("dipole, default grid", None, {}),
                 ("dipole, depth", None, {"param_grid": {}}),
@@ -121,11 +126,11 @@ QUESTIONS: dict[str, dict[str, Callable]] = {
                 ("log-rank, default grid", LogRankSurvivalTree, {}),
                 ("log-rank, depth", LogRankSurvivalTree, {"param_grid": {}}),
             )
-            for rule in (True, False)
+            for rule in RULES
             for by in ("concordance", "neg_ibs")
         },
         "dipole, depth and kernels, best": tuned(
-            param_grid={"svm__kernel": ["linear", "quadratic", "rbf"]}, one_standard_error=False
+            param_grid={"svm__kernel": ["linear", "quadratic", "rbf"]}, tolerance=0
         ),
     },
     "pruning": {

@@ -26,7 +26,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "
 
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
-from accuracy import _from_survset, null_score, prepare, versions  # noqa: E402
+from accuracy import from_survset, null_score, prepare, versions  # noqa: E402
 from sklearn.model_selection import StratifiedKFold  # noqa: E402
 
 from dipolar import DipoleSurvivalForest, LogRankSurvivalForest  # noqa: E402
@@ -93,7 +93,7 @@ def learners() -> dict[str, Callable]:
 
 def load(name: str) -> tuple[pd.DataFrame, np.ndarray]:
     """The rows of a data set, at most `MOST_ROWS` of them; the same in every process."""
-    X, y = _from_survset(name)
+    X, y = from_survset(name)
     rows = np.flatnonzero(np.isfinite(y["time"]) & (y["time"] >= 0))
     if len(rows) > MOST_ROWS:
         rows = np.sort(np.random.default_rng(0).choice(rows, MOST_ROWS, replace=False))

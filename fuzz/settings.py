@@ -133,7 +133,8 @@ CV: Table = {
     "param_grid": (({}, {"min_samples_leaf": [3, 10]}), ({"pruning": ["fixed", None]}, {"min_logrank": [1e300]})),
     "cv": ((2, 3), (5,)),
     "scoring": (("concordance", "neg_ibs", ("concordance_ipcw", "auc")), ("concordance_paper", "neg_ibs_authors")),
-    "one_standard_error": ((True, False), ()),
+    "tolerance": ((0, 0.5, 1), (0.0, 100)),
+    "level": ((0.015, None), (0.5,)),
     "random_state": ((0, 1), (None,)),
 }  # fmt: skip
 

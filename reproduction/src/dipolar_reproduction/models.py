@@ -67,7 +67,8 @@ class Model:
             max_depth=None,
             cv=INNER_FOLDS,
             scoring=scoring,
-            one_standard_error=False,
+            tolerance=0,
+            level=None,
             random_state=seed % 2**31,
         )
 

@@ -142,8 +142,8 @@ class Fitted:
             return "That is what --max-depth 0 asks for."
         if self.tuned is not None:
             return (
-                "No other candidate is better by more than a standard error of its cross-validated score. To see "
-                "their splits, leave out --tune."
+                "Of no other candidate do held-out rows show that its risks mean anything. To see splits, leave out "
+                "--tune."
             )
         if tree.grown_.n_leaves > 1:
             return "No split is worth its price in pruning. Try a lower --alpha; --pruning none shows what was grown."
