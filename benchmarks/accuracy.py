@@ -41,6 +41,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler  # noqa: E402
 
 from dipolar import (  # noqa: E402
     DipoleSurvivalForest,
+    DipoleSurvivalTree,
     LogRankSurvivalForest,
     LogRankSurvivalTree,
     SurvivalTreeCV,
@@ -88,8 +89,12 @@ def learners() -> dict[str, Callable]:
     return {
         "DipoleSurvivalForest": lambda: DipoleSurvivalForest(random_state=0),
         "LogRankSurvivalForest": lambda: LogRankSurvivalForest(random_state=0),
+        "DipoleSurvivalTree": lambda: DipoleSurvivalTree(random_state=0),
         "SurvivalTreeCV": lambda: SurvivalTreeCV(random_state=0),
-        "LogRankSurvivalTree": lambda: LogRankSurvivalTree(pruning="bootstrap", random_state=0),
+        "LogRankSurvivalTree": lambda: LogRankSurvivalTree(random_state=0),
+        "LogRankSurvivalTree, depth 3": lambda: LogRankSurvivalTree(max_depth=3, min_samples_leaf=15, random_state=0),
+        "SurvivalTreeCV of log-rank trees": lambda: SurvivalTreeCV(LogRankSurvivalTree(), random_state=0),
+        "Cox in eight groups": lambda: CoxGroups(8),
         "sksurv RandomSurvivalForest": lambda: RandomSurvivalForest(random_state=0),
         "sksurv ExtraSurvivalTrees": lambda: ExtraSurvivalTrees(random_state=0),
         "sksurv GradientBoosting": lambda: GradientBoostingSurvivalAnalysis(random_state=0),
@@ -97,6 +102,38 @@ def learners() -> dict[str, Callable]:
         "sksurv FastKernelSurvivalSVM": lambda: FastKernelSurvivalSVM(kernel="rbf", random_state=0),
         "sksurv CoxPH": lambda: CoxPHSurvivalAnalysis(),
     }
+
+
+class CoxGroups:
+    """Cox's score cut into groups of equal size, with the Kaplan-Meier curve of each: a yardstick for trees."""
+
+    def __init__(self, n_groups: int) -> None:
+        self.n_groups = n_groups
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> CoxGroups:
+        from sksurv.linear_model import CoxPHSurvivalAnalysis
+
+        self.model_ = CoxPHSurvivalAnalysis(alpha=1e-3).fit(X, y)
+        score = self.model_.predict(X)
+        self.cuts_ = np.unique(np.quantile(score, np.arange(1, self.n_groups) / self.n_groups))
+        group = self._group(X)
+        self.curves_ = {g: kaplan_meier(y["time"][group == g], y["event"][group == g]) for g in np.unique(group)}
+        return self
+
+    def _group(self, X: np.ndarray) -> np.ndarray:
+        return np.searchsorted(self.cuts_, self.model_.predict(X), side="right")
+
+    @property
+    def n_leaves_(self) -> int:
+        return len(self.curves_)
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        return self._group(X)
+
+    def predict_survival_function(self, X: np.ndarray) -> list:
+        known = np.array(sorted(self.curves_))
+        nearest = known[np.abs(self._group(X)[:, None] - known).argmin(axis=1)]
+        return [self.curves_[g] for g in nearest]
 
 
 # Data.
@@ -108,7 +145,7 @@ def data_sets() -> dict[str, Callable[[], tuple[pd.DataFrame, np.ndarray]]]:
     found |= {name: lambda loader=loader: _from_sksurv(loader) for name, loader in SKSURV.items()}
     found |= {name: lambda spec=spec: _from_lifelines(*spec) for name, spec in LIFELINES.items()}
     if importlib.util.find_spec("SurvSet") is not None:
-        found |= {name: lambda name=name: _from_survset(name) for name in SURVSET}
+        found |= {name: lambda name=name: from_survset(name) for name in SURVSET}
     return found
 
 
@@ -134,7 +171,7 @@ def _from_lifelines(loader: str, duration: str, event: str, drop: tuple) -> tupl
     return table.drop(columns=[duration, event, *drop]), outcome
 
 
-def _from_survset(name: str) -> tuple[pd.DataFrame, np.ndarray]:
+def from_survset(name: str) -> tuple[pd.DataFrame, np.ndarray]:
     from SurvSet.data import SurvLoader
 
     table = SurvLoader().load_dataset(name)["df"]

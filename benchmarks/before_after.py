@@ -93,7 +93,7 @@ def search(kernel: str) -> Any:
     if not HAS_MACHINES:
         return dipolar.DipoleSurvivalTreeCV(kernel=kernel, eta=ETAS, estimator=tree, **shared)
     grid = {"svm__kappa": np.exp(ETAS)}
-    return dipolar.SurvivalTreeCV(tree, param_grid=grid, one_standard_error=False, **shared)
+    return dipolar.SurvivalTreeCV(tree, param_grid=grid, tolerance=0, level=None, **shared)
 
 
 def curves_at_events(forest: Any, X: np.ndarray) -> np.ndarray:

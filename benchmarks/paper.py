@@ -11,6 +11,7 @@ SVM = {
     "margin": DistanceQuantile(0.23),
     "standardize": False,
     "init": "median",
+    "max_reorientations": 250,
 }
 TREE = {"inherit": 0.0, "dipole_scope": "root", "max_depth": None, "min_samples_leaf": 1, "min_samples_split": 20}
 

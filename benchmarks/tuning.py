@@ -73,7 +73,8 @@ def speed() -> None:
                 paper_tree(kernel),
                 param_grid={"svm__kappa": np.exp(PAPER_ETA)},
                 max_depth=None,
-                one_standard_error=False,
+                tolerance=0,
+                level=None,
                 random_state=0,
             )
             search.fit(data.X[:60], data.y[:60])

@@ -102,7 +102,13 @@ FAMILIES: Table = {
 MAX_FEATURES = ((None, "sqrt", "log2", 0.5), (1, 1e-9, 1.0))
 LOGRANK_TREE: Table = FAMILIES | LIMITS | PRUNING | {"max_features": MAX_FEATURES}
 DIPOLE_TREE: Table = (
-    LIMITS | PRUNING | {"dipole_scope": (("root", "node"), ()), "inherit": ((0.0, 5.0), (1e-300, 1e-6, 1e6))}
+    LIMITS
+    | PRUNING
+    | {
+        "dipole_scope": (("root", "node"), ()),
+        "inherit": ((0.0, 5.0), (1e-300, 1e-6, 1e6)),
+        "max_terms": ((1, 2, 3), (10**30,)),
+    }
 )
 FOREST: Table = LIMITS | {
     "n_estimators": ((1, 3, 8), ()),
@@ -111,6 +117,10 @@ FOREST: Table = LIMITS | {
     "max_samples": ((None, 0.5), (1, 1e-9, 1.0)),
     "time_grid": ((None, 10), (1, 10**6, (1.0, 2.0, 5.0), (0.0,), (1e-300, 1e300), (5.0, 1.0, 1.0))),
     "oob_score": ((True, False), ()),
+    "tune": (
+        (False, {"min_samples_leaf": [3, 10]}),
+        (True, {}, [{"min_logrank": [0.0, 1e300]}, {"bootstrap": [False]}]),
+    ),
     "random_state": ((0, 1), (None,)),
 }
 LOGRANK_FOREST: Table = FOREST | FAMILIES
@@ -123,7 +133,8 @@ CV: Table = {
     "param_grid": (({}, {"min_samples_leaf": [3, 10]}), ({"pruning": ["fixed", None]}, {"min_logrank": [1e300]})),
     "cv": ((2, 3), (5,)),
     "scoring": (("concordance", "neg_ibs", ("concordance_ipcw", "auc")), ("concordance_paper", "neg_ibs_authors")),
-    "one_standard_error": ((True, False), ()),
+    "tolerance": ((0, 0.5, 1), (0.0, 100)),
+    "level": ((0.015, None), (0.5,)),
     "random_state": ((0, 1), (None,)),
 }  # fmt: skip
 

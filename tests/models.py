@@ -24,6 +24,7 @@ PAPER_SVM = {
     "margin": DistanceQuantile(0.23),
     "standardize": False,
     "init": "median",
+    "max_reorientations": 250,
 }
 PAPER_TREE = {"inherit": 0.0, "dipole_scope": "root", "max_depth": None, "min_samples_leaf": 1, "min_samples_split": 20}
 

@@ -52,7 +52,7 @@ def fitted(kind):
     X, y = random_rows()
     if kind == "univariate":
         X[np.random.default_rng(3).random(X.shape) < 0.1] = np.nan
-        return X, LogRankSurvivalTree(min_samples_leaf=8).fit(X, y)
+        return X, LogRankSurvivalTree(max_depth=None, min_samples_leaf=8).fit(X, y)
     if kind.startswith("heir "):
         return X, DipoleSurvivalTree(HEIRS[kind.removeprefix("heir ")], min_samples_leaf=8).fit(X, y)
     if kind.startswith("member "):
@@ -90,4 +90,4 @@ HOSTILE_NAMES = [
 
 def hostile_tree(seed=5, **settings):
     X, y = random_rows(240, seed=seed)
-    return LogRankSurvivalTree(**settings).fit(pd.DataFrame(X, columns=HOSTILE_NAMES), y)
+    return LogRankSurvivalTree(**{"max_depth": None} | settings).fit(pd.DataFrame(X, columns=HOSTILE_NAMES), y)

@@ -32,7 +32,7 @@ from dipolar import (
 from dipolar.cli import model as model_module
 from dipolar.cli.app import app
 from dipolar.cli.terminal import Terminal
-from dipolar.datasets import load_addicts, load_cost, load_remission
+from dipolar.datasets import load_cost, load_remission
 from dipolar.metrics import concordance_index
 from tests.models import paper_tree
 
@@ -144,10 +144,10 @@ def test_an_option_sets_one_parameter_and_leaves_the_others(option):
 
 def test_help_tells_the_library_s_own_defaults():
     told = " ".join(dipolar("fit", "--help").stdout.replace("│", " ").split())
-    tree, cuts = DipoleSurvivalTree(DipoleSVM()), LogRankSurvivalTree()
+    tree = DipoleSurvivalTree(DipoleSVM())
     assert f"Default: {tree.svm.kappa:g}." in told
-    assert f"Rows that a leaf needs. Default: {tree.min_samples_leaf}, univariate {cuts.min_samples_leaf}." in told
-    assert f"Most splits on the way to a leaf. Default: {tree.max_depth}, univariate no limit." in told
+    assert f"Rows that a leaf needs. Default: {tree.min_samples_leaf}." in told
+    assert "Most splits on the way to a leaf. Default: auto." in told
 
 
 def test_tuned_trees_are_those_of_python(tmp_path):
@@ -214,8 +214,9 @@ def test_a_tree_of_one_leaf_says_so_and_what_to_try(tmp_path, options, advice):
 
 
 def test_of_many_leaves_the_first_and_the_last_are_shown():
-    document = json.loads(dipolar("fit", "cost", "--tree", "univariate", "--json").stdout)
-    told = dipolar("fit", "cost", "--tree", "univariate").stdout
+    large = ("fit", "cost", "--tree", "univariate", "--min-leaf", "3", "--max-depth", "20")
+    document = json.loads(dipolar(*large, "--json").stdout)
+    told = dipolar(*large).stdout
     n = document["n_leaves"]
     assert n == len(document["leaves"]) > 20 and f"{n - 20} more (--json has them)" in told
     shown = [line for line in told.splitlines() if line.startswith("│") and line.split("│")[1].strip().isdigit()]
@@ -225,14 +226,14 @@ def test_of_many_leaves_the_first_and_the_last_are_shown():
 
 
 def test_splits_that_may_be_chance_are_counted():
-    document = json.loads(dipolar("fit", "addicts", "--json").stdout)
-    record = DipoleSurvivalTree().fit(*load_addicts(return_X_y=True)).tree_
+    document = json.loads(dipolar("fit", "cost", "--json").stdout)
+    record = DipoleSurvivalTree().fit(*load_cost(return_X_y=True)).tree_
     statistics = record.logrank[record.is_split]
     n_weak = (statistics < 4).sum()
     assert 1 < n_weak < len(statistics)
     assert document["advice"].startswith(f"{n_weak} of {len(statistics)} splits have a log-rank statistic below 4")
-    assert document["advice"] in " ".join(dipolar("fit", "addicts").stdout.split())
-    assert json.loads(dipolar("fit", "addicts", "--pruning", "fixed", "--json").stdout)["advice"] is None
+    assert document["advice"] in " ".join(dipolar("fit", "cost").stdout.split())
+    assert json.loads(dipolar("fit", "cost", "--pruning", "fixed", "--json").stdout)["advice"] is None
 
 
 def test_fit_writes_model_and_report(tmp_path):

@@ -82,6 +82,14 @@ def test_a_forest_on_a_cluster_equals_one_grown_here(cluster, data, forest, monk
     assert 3 <= len(sent) <= 6 and len({id(array) for array in sent}) == len(sent)
 
 
+def test_a_forest_chooses_on_a_cluster_as_here(cluster, data):
+    forest = LogRankSurvivalForest(n_estimators=10, tune={"min_samples_leaf": [5, 30]}, random_state=0)
+    local = clone(forest).fit(*data)
+    with joblib.parallel_config(backend="dask"):
+        remote = clone(forest).fit(*data)
+    assert remote.best_params_ == local.best_params_ and remote.forest_ == local.forest_
+
+
 def test_a_worker_that_is_killed_costs_its_tasks_not_the_result(cluster, data):
     victim = next(iter(cluster.workers.values())).pid
     done, many = [], GRID | {"svm__kappa": np.exp(np.arange(-2.0, 8.0, 0.5))}

@@ -244,6 +244,8 @@ def test_what_did_not_converge_is_told_and_not_split(monkeypatch, whas500):
         ({"init": "random"}, "init must be one of"),
         ({"max_rank": 0}, "max_rank must be an integer >= 1, got 0"),
         ({"sigma2": 0.0, "kernel": "rbf"}, "sigma2 must be a number"),
+        ({"max_terms": 0}, "max_terms must be an integer >= 1, got 0. None lets splits use all covariates"),
+        ({"max_terms": 2.5}, "max_terms must be an integer >= 1, got 2.5"),
         ({"inherit": -1.0}, "inherit must be a number >= 0 and <= 1e\\+06, got -1.0"),
     ],
 )

@@ -44,7 +44,7 @@ def test_a_whole_tree_of_a_forest_is_the_single_tree_of_cuts(criterion, sample, 
     if not survival.event.any() or np.isnan(X).all(axis=0).any():
         return
     limits = {"min_samples_leaf": min_leaf, "min_samples_split": 2, "max_leaf_nodes": max_leaves, "min_logrank": 0.0}
-    tree = LogRankSurvivalTree(criterion=criterion, **limits).fit(X, outcome_of(survival), weight)
+    tree = LogRankSurvivalTree(criterion=criterion, max_depth=None, **limits).fit(X, outcome_of(survival), weight)
     forest = LogRankSurvivalForest(criterion=criterion, **WHOLE, **limits).fit(X, outcome_of(survival), weight)
     assert forest.forest_.trees[0] == tree.tree_
     np.testing.assert_allclose(forest.predict(X), tree.predict(X))
@@ -208,7 +208,8 @@ def test_the_surface_solves_the_node_problem(kernel, kappa):
     start = features @ (features.T @ (weight * (hazard - survival.event)))
     upward, downward = Dipoles(survival, weight, Rule()).orient(start)
     total = upward.sum() + downward.sum()
-    wanted = solve(NodeProblem(features, upward, downward, kappa / total, 1.0), tol=1e-8)
+    spread = np.average((features - np.average(features, axis=0, weights=weight)) ** 2, axis=0, weights=weight).sum()
+    wanted = solve(NodeProblem(features, upward, downward, kappa / total / spread, 1.0), tol=1e-8)
     found = tree.splits.surface(0)
     np.testing.assert_allclose(found.coefficients, wanted.weights, atol=2e-3 * np.abs(wanted.weights).max())
     np.testing.assert_allclose(tree.splits.score(X, 0), wanted.scores, atol=5e-3 * np.abs(wanted.scores).max())

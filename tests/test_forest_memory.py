@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dipolar import DipoleSurvivalForest, LogRankSurvivalForest, survival_outcome
-from dipolar.forest import estimator
+from dipolar.forest import blocks
 
 READINGS = {
     "median": lambda forest, X: forest.predict_median(X),
@@ -48,15 +48,15 @@ def test_a_row_is_predicted_alone_as_among_others(forest, reading, monkeypatch):
     np.testing.assert_array_equal(np.concatenate([read(forest, X[k : k + 1]) for k in range(len(X))]), together)
     np.testing.assert_array_equal(np.concatenate([read(forest, X[k : k + 7]) for k in range(0, len(X), 7)]), together)
     for cells in (1, 3000, 10_000):
-        monkeypatch.setattr(estimator, "BLOCK_CELLS", cells)
+        monkeypatch.setattr(blocks, "BLOCK_CELLS", cells)
         np.testing.assert_array_equal(read(forest, X), together)
 
 
-def test_workers_share_the_room(forest, monkeypatch):
+def test_workers_share_the_room(monkeypatch):
     """However many there are, their blocks together are bounded."""
     sizes = []
-    monkeypatch.setattr(estimator, "effective_n_jobs", lambda n_jobs: 1000)
+    monkeypatch.setattr(blocks, "effective_n_jobs", lambda n_jobs: 1000)
     X = np.random.default_rng(3).normal(size=(200, 4))
-    forest._by_blocks(X, lambda block: sizes.append(block.shape[0]) or np.zeros(len(block)), n_cells=1000)
-    assert max(sizes) * 1000 * 1000 <= estimator.MOST_CELLS
+    blocks.by_blocks(X, lambda block: sizes.append(block.shape[0]) or np.zeros(len(block)), 1000, n_jobs=None)
+    assert max(sizes) * 1000 * 1000 <= blocks.MOST_CELLS
     assert sum(sizes) == 200

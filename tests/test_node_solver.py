@@ -321,11 +321,11 @@ def test_no_reorientation_solves_the_start_once():
     upward, downward = dipoles.orient(np.zeros(len(X)))
     expected = solve(NodeProblem(problem.features, upward, downward, problem.kappa, problem.margin))
     np.testing.assert_allclose(settled.scores, expected.scores, rtol=1e-9, atol=1e-12)
-    assert settled.status is SplitStatus.REORIENTATION_LIMIT
+    assert settled.status is SplitStatus.SETTLED
     assert len(settled.criterion_path) == 1
 
 
-def test_kappa_per_dipole_does_not_depend_on_their_number():
+def test_kappa_per_dipole_does_not_depend_on_their_number_or_on_the_size_of_features():
     """Every row twice, as two rows apart by next to nothing: the same surface, and twice the loss."""
     problem, X, weight, dipoles = case(1, "linear", 0)
     wanted = rules(problem, "positive", max_reorientations=0)._replace(per_dipole=True)
@@ -333,7 +333,11 @@ def test_kappa_per_dipole_does_not_depend_on_their_number():
     once = settle(problem.features, dipoles.survival, weight, X, no_cuts, wanted)
     twice = settle(problem.features, dipoles.survival, 1000.0 * weight, X, no_cuts, wanted)
     np.testing.assert_allclose(twice.weights, once.weights, rtol=2e-2)
+    larger = settle(30.0 * problem.features, dipoles.survival, weight, X, no_cuts, wanted)
+    np.testing.assert_allclose(larger.scores, once.scores, rtol=1e-4, atol=1e-6)
     total = sum(pull.sum() for pull in dipoles.orient(np.zeros(len(X))))
+    mean = np.average(problem.features, axis=0, weights=weight)
+    total *= np.average((problem.features - mean) ** 2, axis=0, weights=weight).sum()
     summed = settle(
         problem.features, dipoles.survival, weight, X, no_cuts,
         wanted._replace(per_dipole=False, kappa=problem.kappa / total),

@@ -104,18 +104,22 @@ def test_pruned_leaves_equal_leaves_of_the_rows():
 LEAVES_OF_TEN = GrowthLimits(min_samples_leaf=10)
 
 
-def bootstrap(X, survival, weight, n_jobs=1, n_bootstraps=6):
+def bootstrap(X, survival, weight, n_jobs=1, n_bootstraps=6, as_published=False):
     rows, _ = in_time_order(X, survival, weight)
     splitter = axis_splitter(X.shape[1])
     path = pruning_path(grow_on(rows, splitter, LEAVES_OF_TEN, np.random.default_rng(0))[0])
     rng = np.random.default_rng(5)
-    return path.with_honest(bootstrap_statistics(path, splitter, LEAVES_OF_TEN, rows, n_bootstraps, rng, n_jobs))
+    honest = bootstrap_statistics(
+        path, splitter, LEAVES_OF_TEN, rows, n_bootstraps, rng, n_jobs, as_published=as_published
+    )
+    return path.with_honest(honest)
 
 
-def test_bootstrap_equals_its_description():
+@pytest.mark.parametrize("as_published", [False, True])
+def test_bootstrap_equals_its_description(as_published):
     X, survival = sample()
     n = len(X)
-    path = bootstrap(X, survival, np.ones(n), n_bootstraps=3)
+    path = bootstrap(X, survival, np.ones(n), n_bootstraps=3, as_published=as_published)
     order = in_time_order(X, survival)[1]
     X, survival = X[order], survival.take(order)
     optimism = np.zeros((3, len(path)))
@@ -124,12 +128,34 @@ def test_bootstrap_equals_its_description():
         tree = grow(X[rows], survival.take(rows), min_samples_leaf=10)
         resampled = pruning_path(tree)
         original = split_statistics(tree, X, survival, np.ones(n))
+        gains = [
+            tree.logrank[keep].sum() - original[keep].sum() for keep in map(resampled.splits_of, range(len(resampled)))
+        ]
         for k in range(len(path)):
             price = np.sqrt(path.alphas[k] * path.alphas[k + 1]) if k + 1 < len(path) else np.inf
-            keep = resampled.splits_of(resampled.member_at(price))
-            optimism[b, k] = tree.logrank[keep].sum() - original[keep].sum()
+            at_price = gains[resampled.member_at(price)]
+            optimism[b, k] = at_price if as_published else 2 / 3 * in_line(resampled.n_splits, gains, path.n_splits[k])
     np.testing.assert_allclose(path.honest_statistics, path.statistics - optimism.mean(axis=0), rtol=1e-8)
     assert path.honest_statistics[-1] == 0.0
+
+
+def in_line(sizes, values, size):
+    """A value between those of the two sizes around, or beyond the largest as far again."""
+    if size > sizes[0]:
+        return values[0] * size / sizes[0]
+    smaller = next(k for k in range(len(sizes)) if sizes[k] <= size)
+    if sizes[smaller] == size:
+        return values[smaller]
+    share = (size - sizes[smaller]) / (sizes[smaller - 1] - sizes[smaller])
+    return values[smaller] + share * (values[smaller - 1] - values[smaller])
+
+
+def test_noise_is_not_pruned_for_twice_the_noise():
+    """The published rule takes off what resamples gain at one price, which is more."""
+    X, survival = sample()
+    corrected, published = (bootstrap(X, survival, np.ones(len(X)), as_published=rule) for rule in (False, True))
+    assert (corrected.honest_statistics >= published.honest_statistics).all()
+    assert corrected.honest_statistics[0] > published.honest_statistics[0]
 
 
 def test_bootstrap_does_not_depend_on_the_number_of_workers():

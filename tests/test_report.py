@@ -178,7 +178,7 @@ def test_parameters_tell_what_was_set(whas):
     parameters = {entry["name"]: entry for entry in report_data(tree)["parameters"]}
     assert set(parameters) == set(tree.get_params())
     assert {name for name, entry in parameters.items() if not entry["is_default"]} == {
-        "min_samples_leaf", "pruning", "alpha",
+        "pruning", "alpha",
     }  # fmt: skip
     assert parameters["alpha"]["value"] == "12"
 

@@ -87,7 +87,7 @@ def test_scores_and_parameters_are_shown(page, tmp_path):
     assert "On the training data (461 rows, 176 events)" in page.text("#scores-table thead")
     shown = {row.find_element(By.TAG_NAME, "th").text: row.find_element(By.TAG_NAME, "td").text
              for row in page.all("#parameters tbody tr")}  # fmt: skip
-    assert shown["alpha"] == "12" and shown["pruning"] == "'fixed'" and shown["max_depth"] == "None"
+    assert shown["alpha"] == "12" and shown["pruning"] == "'fixed'" and shown["max_depth"] == "'auto'"
 
 
 def test_a_tree_of_several_kernels_tells_each(page, tmp_path):

@@ -36,6 +36,8 @@ MODELS = {
     "validation": LogRankSurvivalTree(max_features=2, pruning="validation", alpha=0.5, **SMALL),
     "exponential": LogRankSurvivalTree(criterion="exponential", max_leaf_nodes=4, **SMALL),
     "dipole tree": DipoleSurvivalTree(max_depth=3, **SMALL),
+    "few terms": DipoleSurvivalTree(max_terms=2, max_depth=3, **SMALL),
+    "few terms in curves": DipoleSurvivalTree(DipoleSVM("quadratic", cut="logrank"), max_terms=1, **SMALL),
     "polynomial tree": DipoleSurvivalTree(DipoleSVM("quadratic", cut="logrank"), max_leaf_nodes=4, **SMALL),
     "paper's tree": paper_tree(kernel="linear", dipole_scope="node", max_depth=2, **SMALL),
     "gaussian tree": paper_tree(cut="logrank", max_depth=2, **SMALL),
@@ -49,6 +51,7 @@ MODELS = {
     "ten": LogRankSurvivalForest(max_samples=10, max_leaf_nodes=4, **FOREST),
     "dipole forest": DipoleSurvivalForest(max_features=1, **FOREST),
     "mixed forest": forest_of(kernel=("linear", "quadratic", "rbf"), bootstrap=False, **FOREST),
+    "tuned forest": DipoleSurvivalForest(tune={"min_samples_leaf": [1, 4], "max_features": [1, 3]}, **FOREST),
     "svm forest": forest_of(cut="svm", **FOREST),
     "tuned": SurvivalTreeCV(
         DipoleSurvivalTree(**SMALL), max_depth=(0, 1, 2), param_grid={"svm__kappa": (1.0, 100.0)}, **CV

@@ -6,6 +6,7 @@ import pytest
 from dipolar import DipoleSVM
 from dipolar.kernels import GaussianKernel, LinearKernel
 from dipolar.node_svm.factors import Surface
+from dipolar.survival import check_outcome
 from dipolar.tree.pruning import pruning_path
 from dipolar.tree.record import Tree
 from dipolar.tree.splits import Splits
@@ -157,6 +158,16 @@ def test_compiled_shares_are_those_of_the_definition(kernel):
     tree = grow(X, survival, splitter=splitter, max_depth=1)
     Z = tree.splits.prepare(X)
     np.testing.assert_allclose(tree.splits.share, surface_shares(tree.splits.surface(0), Z), rtol=1e-6)
+
+
+def test_a_kernel_may_have_explicit_features_on_few_columns_only():
+    """A cubic has 219 features on nine columns, and too many on ten."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(250, 14))
+    survival = check_outcome((rng.exponential(np.exp(X[:, 0])), rng.random(250) < 0.7))
+    splitter = SurfaceSplitter((DipoleSVM("polynomial"),), 11)
+    tree = grow(X, survival, splitter=splitter, max_depth=1)
+    np.testing.assert_array_equal(tree.n_samples[tree.leaves], np.unique(tree.apply(X), return_counts=True)[1])
 
 
 def test_an_inherited_surface_is_one_rule_and_starts_from_its_parent():

@@ -30,6 +30,7 @@ MODELS = {
     "paper's svm": paper_svm(kernel="linear"),
     "scripts' svm": paper_svm(cutoff_rule="scripts", pure_quantile=0.4, mixed_quantile=0.6),
     "quartile svm": paper_svm(kernel="quadratic", init="quartile", standardize=True, kappa=10),
+    "few terms": DipoleSurvivalTree(max_terms=2, **SMALL),
     "dipole tree": DipoleSurvivalTree(**SMALL),
     "paper's tree": paper_tree(kernel="linear", max_depth=3, **SMALL),
     "node scope": paper_tree(dipole_scope="node", max_depth=3, cut="logrank", **SMALL),
@@ -41,6 +42,9 @@ MODELS = {
     ),
     "dipole forest": DipoleSurvivalForest(n_estimators=3, min_logrank=0.5, **SMALL),
     "mixed forest": forest_of(3, kernel=("quadratic", "rbf"), cut="svm", min_logrank=0.5, pure_quantile=0.4, **SMALL),
+    "tuned forest": DipoleSurvivalForest(
+        n_estimators=5, tune={"min_samples_leaf": [2, 6], "max_features": [1, 3]}, min_logrank=0.5, random_state=0
+    ),
     "log-rank tree": LogRankSurvivalTree(pruning="bootstrap", n_bootstraps=2, alpha=1.0, **SMALL),
     "exponential": LogRankSurvivalTree(criterion="exponential", pruning="validation", alpha=1.0, **SMALL),
     "tarone-ware": LogRankSurvivalTree(criterion="tarone-ware", max_features=1, **SMALL),

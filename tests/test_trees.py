@@ -22,6 +22,9 @@ from dipolar.datasets import load_remission
 from dipolar.survival import Survival
 from tests.growing import split_logrank
 
+# The limits of scikit-survival.
+CLASSIC = {"max_depth": None, "min_samples_leaf": 3, "min_samples_split": 6}
+
 CRITERIA = ["logrank", "gehan", "tarone-ware", "fleming-harrington", "exponential"]
 
 
@@ -69,7 +72,7 @@ class TestAgainstScikitSurvival:
     def test_same_leaves_risks_and_curves(self, data, limits):
         sksurv_tree = pytest.importorskip("sksurv.tree")
         X, y = data()
-        mine = LogRankSurvivalTree(**limits).fit(X, y)
+        mine = LogRankSurvivalTree(**CLASSIC | limits).fit(X, y)
         theirs = sksurv_tree.SurvivalTree(**limits, random_state=0).fit(X, y)
         pairs = set(zip(mine.apply(X), theirs.tree_.apply(X.astype(np.float32))))
         assert len(pairs) == mine.n_leaves_ == theirs.tree_.n_leaves
@@ -87,7 +90,7 @@ class TestAgainstScikitSurvival:
         sksurv_tree = pytest.importorskip("sksurv.tree")
         for seed in range(5):
             X, y = generated(seed=seed)
-            mine = LogRankSurvivalTree(max_depth=1).fit(X, y)
+            mine = LogRankSurvivalTree(max_depth=1, min_samples_leaf=3).fit(X, y)
             theirs = sksurv_tree.SurvivalTree(max_depth=1).fit(X, y)
             assert mine.tree_.splits.feature[0] == theirs.tree_.feature[0]
             assert mine.tree_.splits.threshold[0] == pytest.approx(theirs.tree_.threshold[0], rel=1e-12)
@@ -105,7 +108,7 @@ class TestAgainstScikitSurvival:
                 continue
             left = paths[rows, theirs.children_left[node]]
             their_statistic = split_logrank(Survival(y["time"][rows], y["event"][rows]), np.ones(len(rows)), left)
-            ours = LogRankSurvivalTree(max_depth=1).fit(X[rows], y[rows]).tree_
+            ours = LogRankSurvivalTree(**CLASSIC | {"max_depth": 1}).fit(X[rows], y[rows]).tree_
             assert ours.logrank[0] == pytest.approx(their_statistic, rel=1e-9, abs=1e-9)
 
 

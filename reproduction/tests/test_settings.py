@@ -30,6 +30,7 @@ OTHERS = {
     "max_depth": 4,
     "max_leaf_nodes": 4,
     "max_features": 4,
+    "max_terms": 4,
     "svm": width_svm(2.0),
 }
 

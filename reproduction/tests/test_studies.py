@@ -78,7 +78,7 @@ def test_the_settings_of_the_papers_trees():
     assert models["gaussian"].etas == tuple(np.arange(-2, 4.5, 0.5))
     assert models["univariate"].fixed_alpha == 5.6 and models["quadratic"].fixed_alpha == 2.8
     tree = models["gaussian"].make(2**40 + 3)
-    expected = PAPER_TREE | {"min_samples_split": 21, "pruning": "bootstrap", "alpha": 2.8, "n_bootstraps": 25}
+    expected = PAPER_TREE | {"min_samples_split": 21, "pruning": "leblanc-crowley", "alpha": 2.8, "n_bootstraps": 25}
     expected |= {f"svm__{name}": value for name, value in PAPER_SVM.items()}
     expected |= {"svm__kernel": "rbf", "svm__pure_quantile": 0.25, "svm__mixed_quantile": 0.75, "svm__tol": 1e-2}
     assert {name: tree.get_params()[name] for name in expected} == expected and tree.random_state == 3
@@ -90,7 +90,7 @@ def test_the_settings_of_the_papers_trees():
 def test_a_trial_records_what_the_estimators_and_metrics_say(halves, univariate):
     train, test = halves
     tree = LogRankSurvivalTree(
-        min_samples_split=21, min_samples_leaf=1, pruning="bootstrap", alpha=2.8, random_state=7
+        min_samples_split=21, min_samples_leaf=1, pruning="leblanc-crowley", alpha=2.8, random_state=7
     ).fit(*train)
     trees = {"grown": tree.prune(0.0), "bootstrap": tree, "fixed": tree.prune(5.6)}
     assert univariate["eta"] is None and set(univariate["seconds"]) == {"tuning", "growing", "pruning", "scoring"}

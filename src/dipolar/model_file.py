@@ -37,6 +37,7 @@ __all__ = [
     "add_note",
     "model_file",
     "plain_parameters",
+    "plain_settings",
     "read_model",
     "read_note",
     "register_estimator",
@@ -143,23 +144,29 @@ def register_estimator(cls: type) -> type:
 
 def plain_parameters(estimator: Any) -> dict[str, Any]:
     """Return the parameters of an estimator as JSON types; a `random_state` that is not an integer becomes None."""
-    parameters = {}
-    for name, value in estimator.get_params(deep=False).items():
-        if name == "random_state" and not isinstance(value, int | np.integer):
-            value = None
+    parameters = estimator.get_params(deep=False)
+    if "random_state" in parameters and not isinstance(parameters["random_state"], int | np.integer):
+        parameters["random_state"] = None
+    return plain_settings(parameters)
+
+
+def plain_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return some parameters as JSON types."""
+    plain = {}
+    for name, value in settings.items():
         try:
-            parameters[name] = _plain(value)
+            plain[name] = _plain(value)
         except TypeError as error:
             raise ValueError(
                 f"{name}={value!r} cannot be saved: only finite numbers, strings, None, lists and dicts of them, "
                 "registered kernels and estimators of dipolar can be written without pickle. Use pickle or joblib for "
                 "this model."
             ) from error
-    return parameters
+    return plain
 
 
 def restored_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Undo :func:`plain_parameters`."""
+    """Undo :func:`plain_parameters` and :func:`plain_settings`."""
     return {name: _restored(value) for name, value in parameters.items()}
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from joblib import delayed
+from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, FitFailedWarning, UndefinedMetricWarning
 from sklearn.model_selection import ParameterGrid, check_cv
@@ -19,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from dipolar.metrics.scorers import SCORER_NAMES, SurvivalScorer, get_scorer
 from dipolar.node_svm.svm import DipoleSVM
 from dipolar.parallel import run_tasks
-from dipolar.parameters import check_choice, check_flag, check_number, draw_seed
+from dipolar.parameters import check_choice, check_number, check_share, draw_seed
 from dipolar.progress import Reporter, telling
 from dipolar.resampling import deal_out
 from dipolar.rows import TrainingRows, arrange_rows
@@ -32,8 +33,8 @@ from dipolar.validation import check_fit_data
 __all__ = ["SurvivalTreeCV"]
 
 # What is tuned besides the depth, by the kind of tree.
-DIPOLE_GRID: dict[str, Sequence[Any]] = {"svm__kappa": (1.0, 10.0, 100.0, 1000.0), "min_samples_leaf": (10, 20)}
-LOGRANK_GRID: dict[str, Sequence[Any]] = {"min_samples_leaf": (5, 10, 20, 40)}
+DIPOLE_GRID: dict[str, Sequence[Any]] = {"svm__kappa": (10.0, 30.0, 100.0), "min_samples_leaf": (10, 15, 30)}
+LOGRANK_GRID: dict[str, Sequence[Any]] = {"min_samples_leaf": (10, 15, 30)}
 
 # The larger it is the more flexible is a tree, for choosing between candidates that are as good.
 FLEXIBILITY = "svm__kappa"
@@ -52,6 +53,7 @@ class _Score:
     """One tree, grown on one training fold and scored on its test fold."""
 
     scores: dict[str, float]
+    trend: tuple[float, float]  # of the hazard with the predicted risk: score statistic and its variance
     n_leaves: int
     seconds: float
 
@@ -70,13 +72,13 @@ class SurvivalTreeCV(SurvivalModel):
     param_grid : dict, default=None
         The parameters of the tree to choose, each with the list of its values, such as
         ``{"svm__kappa": [10, 100], "svm__kernel": ["linear", "rbf"]}``. None tunes kappa and the size of leaves of a
-        dipole tree, ``{"svm__kappa": [1, 10, 100, 1000], "min_samples_leaf": [10, 20]}``, and the size of leaves of a
-        log-rank tree, ``{"min_samples_leaf": [5, 10, 20, 40]}``. More candidates are not always better: on a few
+        dipole tree, ``{"svm__kappa": [10, 30, 100], "min_samples_leaf": [10, 15, 30]}``, and the size of leaves of a
+        log-rank tree, ``{"min_samples_leaf": [10, 15, 30]}``. More candidates are not always better: on a few
         hundred rows the luck of the best of them costs more than another kernel brings.
     max_depth : "auto", sequence of int or None, default="auto"
-        The depths to choose from. "auto" is 0, a single leaf, up to half of log2(n), rounded, so that the largest trees
-        have about sqrt(n) leaves; n counts rows by their weights. Trees are grown once to the largest and cut back, so
-        more depths cost next to nothing. None leaves the depth to the tree.
+        The depths to choose from. "auto" is 0, a single leaf, up to half of log2(n) less 1, rounded, so that the largest
+        trees have about sqrt(n) / 2 leaves; n counts rows by their weights. Trees are grown once to the largest and cut
+        back, so more depths cost next to nothing. None leaves the depth to the tree.
     cv : int, splitter or iterable, default=5
         Folds. A number means so many folds, drawn by `random_state` among as many rows as the weights count, with equal
         shares of events; None means 5. Folds of your own are numbers of the rows as they are given.
@@ -84,9 +86,15 @@ class SurvivalTreeCV(SurvivalModel):
         Names of `dipolar.metrics.SCORER_NAMES`, a function of (estimator, X, y), or a dict of such functions by name;
         greater is better. All are reported; the first one chooses. "concordance" is Harrell's, "concordance_paper" the
         paper's, "neg_ibs" the integrated Brier score with its sign turned.
-    one_standard_error : bool, default=True
-        Whether to take, instead of the best candidate, the smallest whose mean score is within one standard error of
-        it: fewest leaves on average, then the smallest kappa. It returns a single leaf where there is little to learn.
+    tolerance : float, default=0.5
+        By how many standard errors of the difference over the folds the mean score of a candidate may be below the
+        best one for it to be taken if it is smaller: fewest leaves on average, then the smallest kappa. 0 takes the
+        best; 1 is the rule of one standard error.
+    level : float or None, default=0.015
+        Level of the test that a tree of more than one leaf has to pass: that in the held-out rows of all folds together
+        the hazard rises with the risk predicted for them (one-sided score test in Cox's model, stratified by fold, of
+        the ranks of the risks). A candidate that does not pass is not taken where a single leaf is among the
+        candidates. None asks for no test.
     n_jobs : int, default=None
         Number of workers over folds and candidates. The result does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -108,7 +116,8 @@ class SurvivalTreeCV(SurvivalModel):
         Seconds that fitting it to all rows took.
     cv_results_ : DataFrame
         One row per candidate: its parameters, mean, standard deviation (`std_test_...`) and single values of each
-        score, mean number of leaves and mean seconds to fit. A saved model does not keep it.
+        score, the standardised statistic of the test (`trend`), mean number of leaves and mean seconds to fit. A saved
+        model does not keep it.
     scorer_names_ : list of str
         The scores, the choosing one first.
 
@@ -137,7 +146,8 @@ class SurvivalTreeCV(SurvivalModel):
         max_depth="auto",
         cv=5,
         scoring="concordance",
-        one_standard_error=True,
+        tolerance=0.5,
+        level=0.015,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -147,7 +157,8 @@ class SurvivalTreeCV(SurvivalModel):
         self.max_depth = max_depth
         self.cv = cv
         self.scoring = scoring
-        self.one_standard_error = one_standard_error
+        self.tolerance = tolerance
+        self.level = level
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -169,7 +180,7 @@ class SurvivalTreeCV(SurvivalModel):
         -------
         self
         """
-        check_flag("one_standard_error", self.one_standard_error)
+        self._check_rule()
         template = self._template()
         checked, survival, weight = check_fit_data(
             self, X, y, sample_weight, allow_nan=template._allow_nan, drop_unseen=False
@@ -261,7 +272,7 @@ class SurvivalTreeCV(SurvivalModel):
         if isinstance(self.max_depth, str):
             if self.max_depth != "auto":
                 raise ValueError(f'max_depth must be "auto", a list of depths or None, got {self.max_depth!r}.')
-            return list(range(max(1, round(np.log2(n_samples) / 2)) + 1))
+            return list(range(max(1, round(np.log2(n_samples) / 2) - 1) + 1))
         depths = _listed("max_depth", self.max_depth, "None leaves it to the tree.")
         return sorted({int(check_number("max_depth", depth, low=0, whole=True)) for depth in depths})
 
@@ -355,15 +366,24 @@ class SurvivalTreeCV(SurvivalModel):
                 f"scoring={name!r} is not defined on every fold of cv={self.cv!r}, for any candidate. Use fewer folds, "
                 "or folds with equal shares of events."
             )
-        bar = mean.max()
-        if self.one_standard_error:
-            bar -= table[f"std_test_{name}"][mean.idxmax()] / np.sqrt(n_folds)
+        single = table["mean_n_leaves"] == 1
+        eligible = mean.notna()
+        if self.level is not None and (single & eligible).any():
+            eligible &= single | (table["trend"] > norm.isf(self.level))
+        found = table.loc[eligible, [f"split{fold}_test_{name}" for fold in range(n_folds)]]
+        short = -found.sub(found.loc[mean[eligible].idxmax()], axis="columns")
+        error = short.std(axis="columns", ddof=1) / np.sqrt(n_folds) if n_folds > 1 else 0.0
         by = ["mean_n_leaves", *(column for column in table if column == FLEXIBILITY)]
-        good = table[mean >= bar].sort_values(by, kind="stable")
-        best = int(good.index[0])
+        good = table.loc[found.index[short.mean(axis="columns") <= self.tolerance * error]]
+        best = int(good.sort_values(by, kind="stable").index[0])
         family, depth = families[best // len(depths)], depths[best % len(depths)]
         self.best_index_, self.best_score_ = best, float(mean[best])
         self.best_params_ = family | ({} if depth is None else {"max_depth": depth})
+
+    def _check_rule(self) -> None:
+        check_number("tolerance", self.tolerance, low=0, hint="It counts standard errors; 0 takes the best candidate.")
+        if self.level is not None:
+            check_share("level", self.level, hint="None asks for no test.")
 
     def _with_names(self, X: np.ndarray) -> Any:
         names = getattr(self, "feature_names_in_", None)
@@ -394,7 +414,7 @@ class SurvivalTreeCV(SurvivalModel):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_flag("one_standard_error", self.one_standard_error)
+        self._check_rule()
         self._grid(self._template())
         self._depths(n_samples=1.0)
         self._scorers()
@@ -426,8 +446,31 @@ def _score_path(tree, depths, X, y, copies, fold, scorers) -> list[_Score]:
                 else _score(name, scorer, grown, X[repeated], y[repeated])
                 for name, scorer in scorers.items()
             }
-            path.append(_Score(scores, grown.n_leaves_, seconds))
+            trend = _trend(y[test], grown.predict(X[test]), weight)
+            path.append(_Score(scores, trend, grown.n_leaves_, seconds))
     return path
+
+
+def _trend(y: np.ndarray, risk: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+    """Return the score statistic of Cox's model at zero for the ranks of the risks, and its variance.
+
+    At each event time: the ranks of the rows with an event less what they are on average among the rows at risk.
+    """
+    _, level = np.unique(risk, return_inverse=True)
+    size = np.bincount(level, weights=weight)
+    rank = ((np.cumsum(size) - 0.5 * size) / size.sum() - 0.5)[level]
+    times, at = np.unique(y["time"], return_inverse=True)
+
+    def at_risk(values: np.ndarray) -> np.ndarray:
+        return np.cumsum(np.bincount(at, weights=values, minlength=len(times))[::-1])[::-1]
+
+    gone = weight * y["event"]
+    events, n = np.bincount(at, weights=gone, minlength=len(times)), at_risk(weight)
+    mean = at_risk(weight * rank) / n
+    spread = at_risk(weight * rank**2) / n - mean**2
+    # Of tied events all but the first are drawn from fewer rows.
+    tied = np.where(n > 1, (n - events) / np.maximum(n - 1, 1), 0.0).clip(0.0, 1.0)
+    return float(gone @ rank - events @ mean), float(events @ (spread * tied))
 
 
 def _grow_depths(tree, depths, X, y, weight) -> Iterator[tuple[BaseSurvivalTree, float]]:
@@ -478,6 +521,8 @@ def _tabulate(
                 record[f"mean_test_{name}"] = values.mean()
                 record[f"std_test_{name}"] = values.std(ddof=1) if n_folds > 1 else 0.0
                 record |= {f"split{fold}_test_{name}": value for fold, value in enumerate(values)}
+            score, variance = np.sum([cell.trend for cell in cells], axis=0)
+            record["trend"] = score / np.sqrt(variance) if variance > 0 else 0.0
             record["mean_n_leaves"] = np.mean([cell.n_leaves for cell in cells])
             record["mean_fit_time"] = np.mean([cell.seconds for cell in cells])
             records.append(record)

@@ -39,6 +39,11 @@ test("a short sum is written out, with the boundary on its right side", () => {
   assert.equal(words.condition(0, false), "−2 age + 0.5 bmi ≥ 1.25");
 });
 
+test("round numbers are written as they are", () => {
+  const words = surface({ shares: [0.5, 0.5, 0], boundary: -1e-9, is_round: true, terms: [term(-16.00025), term(-1, 0), term(0.25, 1)] }, "linear");
+  assert.equal(words.condition(0, true), "−age + 0.25 sex < 16.00025");
+});
+
 test("powers and products are an equation, but too long for a line; powers above three are none", () => {
   const words = surface({ shares: [1, 0, 0], boundary: 0, terms: [term(1), term(2, 0, 0), term(-3, 0, 1), term(1, 0, 0, 1)] });
   assert.equal(words.equation(0), "2 age² − 3 age · sex + 1 age² · sex < −1");

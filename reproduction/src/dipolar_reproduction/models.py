@@ -67,7 +67,8 @@ class Model:
             max_depth=None,
             cv=INNER_FOLDS,
             scoring=scoring,
-            one_standard_error=False,
+            tolerance=0,
+            level=None,
             random_state=seed % 2**31,
         )
 
@@ -87,6 +88,7 @@ def paper_svm(kernel: str | Kernel, kappa: float, margin_quantile: float = 0.23,
         margin=DistanceQuantile(margin_quantile),
         standardize=False,
         init="quartile",
+        max_reorientations=250,
         **others,
     )
 
@@ -105,7 +107,7 @@ def paper_models(
         "max_depth": None,
         "min_samples_split": min_samples_split,
         "min_samples_leaf": 1,
-        "pruning": "bootstrap",
+        "pruning": "leblanc-crowley",
         "alpha": alpha,
         "n_bootstraps": n_bootstraps,
     }

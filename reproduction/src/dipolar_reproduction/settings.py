@@ -17,7 +17,10 @@ from dipolar.node_svm import DistanceQuantile
 NO_SETTINGS = ("n_jobs", "random_state", "verbose")
 
 # With what all kept results were made, without naming it.
-UNNAMED = {"kappa_scale": "sum", "cut": "svm", "inherit": 0.0}
+UNNAMED = {"kappa_scale": "sum", "cut": "svm", "inherit": 0.0, "max_terms": None}
+
+# Values that kept results call by another name.
+FORMERLY = {"leblanc-crowley": "bootstrap"}
 
 # What kept results name and an SVM has no parameter for: mixed dipoles weigh 1, and no kernel of the paper takes the
 # other two.
@@ -40,7 +43,7 @@ def tree_settings(tree: Any) -> dict[str, Any]:
 def _parameters(estimator: Any) -> dict[str, Any]:
     named = {name: value for name, value in estimator.get_params(deep=False).items() if name not in NO_SETTINGS}
     return {
-        name: list(value) if isinstance(value, tuple) else value
+        name: list(value) if isinstance(value, tuple) else FORMERLY.get(value, value) if name == "pruning" else value
         for name, value in named.items()
         if name not in UNNAMED or value != UNNAMED[name]
     }

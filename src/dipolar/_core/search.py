@@ -11,7 +11,8 @@ Glossary
 --------
 n, rank          rows that the surface is learnt from, and features of each
 cost             the pulls upward and then those downward, scaled to a maximum of 1; `largest` is that maximum
-kappa            weight of the sum of all losses; with `per_dipole` it is given for their mean
+kappa            weight of the sum of all losses; with `per_dipole` it is given for their mean, and for features whose
+                 mean square is 1
 unit             margin * kappa * largest: the criterion of one unit of the scaled objective
 """
 
@@ -87,7 +88,7 @@ class SearchRules(NamedTuple):
     mixed_from: float
     is_bounded: bool  # ... if they are given, and not those of the node's own rows
     kappa: float
-    per_dipole: bool  # whether kappa weighs the mean loss of a dipole instead of the sum
+    per_dipole: bool  # whether kappa weighs the mean loss of a dipole, on features of mean square 1
     margin: float
     init: int
     tol: float
@@ -224,6 +225,23 @@ def is_zero(features):
 
 
 @compiled()
+def mean_square(features, weight):
+    """The mean squared distance of the rows from their mean; 1 where they are all the same."""
+    rank, n = features.shape
+    size = 0.0
+    for i in range(n):
+        size += weight[i]
+    square = 0.0
+    for c in range(rank):
+        first = second = 0.0
+        for i in range(n):
+            first += weight[i] * features[c, i]
+            second += weight[i] * features[c, i] * features[c, i]
+        square += max(0.0, second / size - (first / size) * (first / size))
+    return square if square > TINY else 1.0
+
+
+@compiled()
 def least_loss(cost):
     """A lower bound, in units, of what an orientation costs, next to nothing to compute.
 
@@ -262,7 +280,8 @@ def value_cuts(time, event, weight, X, rows, cuts, rules, values):
     """Overwrite `values` with what each cut of a node is worth as a start.
 
     Where a search starts at medians, that is the criterion of the hyperplane itself (its normal is a unit vector, so
-    that the ridge term is the same for all); else a lower bound of the optimum of the orientation that it gives.
+    that the ridge term is the same for all); else a lower bound of the optimum of the orientation that it gives, with
+    `per_dipole` on features of mean square 1.
     """
     bounds = find_bounds(time, event, weight, rules)
     scores, cost = np.empty(len(time)), np.empty(2 * len(time))
@@ -332,7 +351,7 @@ def settle(time, event, weight, features, X, rows, cuts, floors, rules, weights,
     rules : SearchRules
     weights, scores : float64 arrays (rank,), (n,)
         Overwritten with the surface and its scores, intercept included. With `init` GIVEN the search starts from
-        `scores`.
+        `scores`, which are the last of the features, on another scale.
     path : float64 array (max_reorientations + 1,)
         Overwritten with the optimum of each orientation that was solved; they fall.
 
@@ -352,6 +371,9 @@ def settle(time, event, weight, features, X, rows, cuts, floors, rules, weights,
         hazard_scores(time, event, weight, features, scores)
     elif rules.init == POSITIVE:
         clear(scores)
+    # An inherited score, the last of the features, has a scale of its own.
+    own = features[: rank - 1] if rules.init == GIVEN else features
+    reach = 1.0 / mean_square(own, weight) if rules.per_dipole else 1.0
     order = np.argsort(floors)
     n_starts = max(1, len(floors))
 
@@ -360,14 +382,15 @@ def settle(time, event, weight, features, X, rows, cuts, floors, rules, weights,
     criterion = dual = intercept = unproven = np.inf
     n_tried = n_solved = winner = 0
     while True:
-        is_start = n_tried < n_starts and (n_tried == 0 or not floors[order[n_tried]] > criterion)
+        is_start = n_tried < n_starts and (n_tried == 0 or not reach * floors[order[n_tried]] > criterion)
         number = order[n_tried] if is_start and len(cuts) > 0 else 0
         n_tried = n_tried + 1 if is_start else n_starts
         if not is_start and criterion == np.inf:
             path[0] = unproven
             return UNCONVERGED, 1 if unproven < np.inf else 0, intercept, dual
         if n_solved > rules.max_reorientations and not is_start:
-            return REORIENTATION_LIMIT, n_solved, intercept, dual
+            # One solve may be all that was asked for.
+            return REORIENTATION_LIMIT if rules.max_reorientations > 0 else SETTLED, n_solved, intercept, dual
         if is_start and len(cuts) > 0:
             cut_scores(X, rows, cuts[number], new_scores)
         else:
@@ -378,7 +401,7 @@ def settle(time, event, weight, features, X, rows, cuts, floors, rules, weights,
         if total == 0.0 or not (is_start or differs(cost, last)):
             return SETTLED, n_solved, intercept, dual
 
-        kappa = rules.kappa / total if rules.per_dipole else rules.kappa
+        kappa = reach * rules.kappa / total if rules.per_dipole else rules.kappa
         enough = criterion if is_start else np.inf
         while True:
             value, bound, b = solve(

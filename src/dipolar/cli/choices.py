@@ -31,6 +31,7 @@ class Pruning(StrEnum):
     """How the size of the tree is chosen."""
 
     bootstrap = "bootstrap"
+    published = "leblanc-crowley"
     validation = "validation"
     fixed = "fixed"
     none = "none"
@@ -80,7 +81,7 @@ class TreeOptions:
         rules = {self.grower(kind).pruning for kind in kinds}
         if self.alpha is not None and rules == {None}:
             raise UserError("--alpha is the price of a split in pruning. Leave it out, or choose a --pruning.")
-        if self.bootstraps is not None and "bootstrap" not in rules:
+        if self.bootstraps is not None and not {"bootstrap", "leblanc-crowley"} & set(rules):
             raise UserError("--bootstraps applies to bootstrap pruning only. Leave it out, or add --pruning bootstrap.")
         for name, option in TUNED.items():
             if self.tune and getattr(self, name) is not None:

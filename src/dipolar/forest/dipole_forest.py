@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from sklearn.base import clone
 
 from dipolar.forest.estimator import BaseSurvivalForest, shared_parameters
 from dipolar.node_svm.svm import DipoleSVM
@@ -14,6 +17,19 @@ __all__ = ["DipoleSurvivalForest"]
 
 # What a forest is grown with. Its trees are many and look at parts of the data: precise surfaces are wasted on them.
 FOREST_SVM = DipoleSVM(pure_weight=1.0, cut="logrank", max_reorientations=0, solver_tol=1e-2)
+
+QUADRATIC = clone(FOREST_SVM).set_params(kernel="quadratic")
+
+# What `tune=True` tries.
+SETTINGS: tuple[dict[str, Any], ...] = (
+    {},
+    {"min_samples_leaf": 20},
+    {"min_logrank": 3.84},
+    {"max_features": 0.5},
+    {"max_features": None},
+    {"svm": QUADRATIC},
+    {"svm": [FOREST_SVM, QUADRATIC]},
+)
 
 
 class DipoleSurvivalForest(BaseSurvivalForest):
@@ -42,6 +58,11 @@ class DipoleSurvivalForest(BaseSurvivalForest):
         As in :class:`LogRankSurvivalForest`.
     max_depth, max_leaf_nodes, min_samples_split, min_samples_leaf, min_events_leaf, min_logrank
         As in :class:`LogRankSurvivalForest`.
+    tune : bool, dict or list of dicts, default=False
+        Whether the forest chooses some of its parameters, as in :class:`LogRankSurvivalForest`. True tries the forest
+        as it is given, leaves of 20 rows, a `min_logrank` of 3.84, half and all of the covariates, the default machine
+        with a quadratic kernel, and that by turns with the linear one. Settings of your own may name parameters of the
+        machine: ``{"svm__kappa": [1, 10]}``.
     time_grid, oob_score, warm_start, n_jobs, random_state, verbose
         As in :class:`LogRankSurvivalForest`.
 
@@ -52,6 +73,8 @@ class DipoleSurvivalForest(BaseSurvivalForest):
     unique_times_, event_times_, feature_importances_
         As in :class:`LogRankSurvivalForest`.
     oob_prediction_, oob_times_, oob_survival_, oob_score_, oob_brier_
+        As in :class:`LogRankSurvivalForest`.
+    best_params_, tuning_results_
         As in :class:`LogRankSurvivalForest`.
     n_unconverged_ : int
         Number of nodes that were not split because their problem was not solved to the tolerance of the machine; a
@@ -83,6 +106,7 @@ class DipoleSurvivalForest(BaseSurvivalForest):
     """
 
     _split_kinds = ("surface",)
+    _recommended = SETTINGS
 
     def __init__(
         self,
@@ -101,6 +125,7 @@ class DipoleSurvivalForest(BaseSurvivalForest):
         min_logrank=6.63,
         time_grid=None,
         oob_score=False,
+        tune=False,
         warm_start=False,
         n_jobs=None,
         random_state=None,
@@ -120,10 +145,15 @@ class DipoleSurvivalForest(BaseSurvivalForest):
         self.min_logrank = min_logrank
         self.time_grid = time_grid
         self.oob_score = oob_score
+        self.tune = tune
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    def _template(self) -> BaseSurvivalForest:
+        template = super()._template()
+        return template if self.svm is not None else template.set_params(svm=clone(FOREST_SVM))
 
     def _single_tree(self) -> DipoleSurvivalTree:
         shared = shared_parameters(self, DipoleSurvivalTree)

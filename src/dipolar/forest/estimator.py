@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from joblib import delayed, effective_n_jobs
+import pandas as pd
 from scipy.sparse import csr_matrix
+from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import Bunch, RegressorTags
 from sklearn.utils.validation import check_is_fitted
 
-from dipolar._core.ensemble import fill_areas
 from dipolar.curves import StepFunction, tabulate
+from dipolar.forest.blocks import Predict, areas_under, by_blocks
+from dipolar.forest.grid import grid_of_curves
 from dipolar.forest.importance import KINDS, importances
 from dipolar.forest.out_of_bag import SCORINGS, OutOfBag
 from dipolar.forest.planting import Planting, plant
 from dipolar.forest.record import Forest
 from dipolar.forest.summary import ForestSummary, best_summary, default_trees
-from dipolar.parallel import run_tasks
+from dipolar.forest.tuning import check_settings, choose_settings, listed_settings, with_settings
+from dipolar.model_file import plain_settings, restored_parameters
 from dipolar.parameters import check_choice, check_flag, check_number, check_share, draw_seed
 from dipolar.progress import Reporter
 from dipolar.quantiles import thin_out
 from dipolar.rows import TrainingRows, arrange_rows
-from dipolar.survival import LARGEST_TIME, Survival, survival_outcome
+from dipolar.survival import Survival, survival_outcome
 from dipolar.survival_model import SurvivalModel
 from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.growing import Splitter
@@ -38,17 +41,11 @@ from dipolar.validation import check_fit_data, check_weighted_outcome
 
 __all__ = ["BaseSurvivalForest", "shared_parameters"]
 
-# Cells of a table of curves that one worker computes at a time, and all of them together: 16 and 64 MB.
-BLOCK_CELLS = 1 << 21
-MOST_CELLS = 1 << 23
-
 # Share of the rows in a sample that is drawn without replacement: what a bootstrap sample holds of them on average.
 SUBSAMPLE = 0.632
 
 # Times at which a summary tree is compared with its forest.
 SUMMARY_TIMES = 100
-
-Predict = Callable[[np.ndarray], np.ndarray]
 
 UNREACHED = ("inf", "nan", "largest", "restricted_mean")
 
@@ -65,6 +62,7 @@ class BaseSurvivalForest(SurvivalModel):
     max_samples: Any
     time_grid: Any
     oob_score: Any
+    tune: Any
     warm_start: Any
     n_jobs: Any
     random_state: Any
@@ -73,6 +71,10 @@ class BaseSurvivalForest(SurvivalModel):
     # What belongs to all trees of a forest, also to those that a warm start adds.
     seed_: int
     fingerprint_: str
+    best_params_: dict[str, Any]
+
+    # The settings that `tune=True` chooses from.
+    _recommended: ClassVar[Sequence[Mapping[str, Any]]] = ()
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BaseSurvivalForest:
         """Grow the trees, each on a sample of the rows.
@@ -93,15 +95,21 @@ class BaseSurvivalForest(SurvivalModel):
         for flag in ("bootstrap", "oob_score", "warm_start"):
             check_flag(flag, getattr(self, flag))
         X, survival, weight = check_fit_data(self, X, y, sample_weight, allow_nan=self._allow_nan, drop_unseen=False)
-        rows = self._arrange(X, survival, weight)
-        kept = self._kept_trees(rows)
-        planting = self._planting(rows)
+        grows_on = self.warm_start and hasattr(self, "forest_")
+        if not grows_on:
+            self._start_anew(X, survival, weight)
+        settled = self._settled()
+        rows = settled._arrange(X, survival, weight)
+        kept = self._kept_trees(rows) if grows_on else ()
+        planting = settled._planting(rows, self.seed_)
         numbers = range(len(kept), self._n_trees(len(kept)))
         trees, n_unconverged = plant(planting, rows, numbers, self.n_jobs, Reporter(self.verbose).planting)
         self._warn_about(n_unconverged, len(numbers))
 
+        self.fingerprint_ = _fingerprint(rows)
         self.event_times_ = np.unique(rows.survival.time[rows.survival.event])
-        self.forest_ = Forest([*kept, *trees], self._time_grid(), tabulate(rows.survival, rows.weight))
+        times = grid_of_curves(self.time_grid, self.event_times_)
+        self.forest_ = Forest([*kept, *trees], times, tabulate(rows.survival, rows.weight))
         self.unique_times_ = self._unique_times()
         if self.oob_score:
             self._predict_out_of_bag(planting, rows, X, survival, weight)
@@ -228,7 +236,7 @@ class BaseSurvivalForest(SurvivalModel):
         check_is_fitted(self)
         hint = f"The forest has {len(self.forest_)} trees."
         number = int(check_number("number", number, low=0, high=len(self.forest_) - 1, whole=True, hint=hint))
-        tree = self._single_tree()
+        tree = self._settled()._single_tree()
         tree.n_features_in_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             tree.feature_names_in_ = self.feature_names_in_
@@ -248,7 +256,7 @@ class BaseSurvivalForest(SurvivalModel):
         -------
         risk : ndarray of shape (n_samples,)
         """
-        return self._by_blocks(self._check_covariates(X), self.forest_.risk, n_cells=1)
+        return by_blocks(self._check_covariates(X), self.forest_.risk, 1, self.n_jobs)
 
     def predict_quantile(self, X: Any, q: float = 0.5, unreached: str = "inf") -> np.ndarray:
         """Predict the time of the grid by which a share `q` is expected to have had the event.
@@ -272,7 +280,7 @@ class BaseSurvivalForest(SurvivalModel):
         def quantiles(curves: np.ndarray) -> np.ndarray:
             below = curves <= 1.0 - q
             quantile = times[np.argmax(below, axis=1)]
-            unmet = _areas(curves, times, times[-1]) if instead is None else instead
+            unmet = areas_under(curves, times, times[-1]) if instead is None else instead
             return np.where(below.any(axis=1), quantile, unmet)
 
         return self._read_curves(X, quantiles)
@@ -294,7 +302,7 @@ class BaseSurvivalForest(SurvivalModel):
             if horizon is None
             else check_number("horizon", horizon, low=0, hint="It is a time like y's.")
         )
-        return self._read_curves(X, lambda curves: _areas(curves, times, end))
+        return self._read_curves(X, lambda curves: areas_under(curves, times, end))
 
     def apply(self, X: Any) -> np.ndarray:
         """Return the node number of the leaf of every row in every tree, shape (n_samples, n_trees)."""
@@ -366,30 +374,44 @@ class BaseSurvivalForest(SurvivalModel):
             )
         return n_trees
 
+    def _start_anew(self, X: np.ndarray, survival: Survival, weight: np.ndarray) -> None:
+        """Set what belongs to all trees of a forest, also to those that a warm start adds: seed and settings."""
+        n_trees, seed, candidates = self._n_trees(0), draw_seed(self.random_state), self._candidates()
+        settings: dict[str, Any] = {}
+        results = pd.DataFrame()
+        if candidates:
+            settings, results = choose_settings(self._template(), candidates, (X, survival, weight), n_trees, seed)
+        self.seed_, self.best_params_, self.tuning_results_ = seed, settings, results
+
+    def _candidates(self) -> Sequence[Mapping[str, Any]]:
+        """Return the settings to choose from; none where the forest is to be grown as it is."""
+        return listed_settings(self._template(), self.tune, self._recommended)
+
+    def _template(self) -> BaseSurvivalForest:
+        """Return an unfitted copy, all of whose parameters can be set."""
+        return clone(self)
+
+    def _settled(self) -> BaseSurvivalForest:
+        """Return a forest that has the chosen settings as its parameters: this one, if it has chosen none."""
+        return with_settings(self._template(), self.best_params_) if self.best_params_ else self
+
     def _kept_trees(self, rows: TrainingRows) -> tuple:
-        """Return the trees to keep; set seed and fingerprint, which belong to all trees of a forest."""
-        fingerprint = _fingerprint(rows)
-        if self.warm_start and hasattr(self, "forest_"):
-            if fingerprint != self.fingerprint_:
-                raise ValueError(
-                    "warm_start=True adds trees to a forest on the same rows, but X, y or sample_weight differ from "
-                    "those of the first fit. Set warm_start=False to start again."
-                )
-            return self.forest_.trees
-        self.fingerprint_ = fingerprint
-        self.seed_ = draw_seed(self.random_state)
-        return ()
+        """Return the trees that a warm start keeps."""
+        if _fingerprint(rows) != self.fingerprint_:
+            raise ValueError(
+                "warm_start=True adds trees to a forest on the same rows, but X, y or sample_weight differ from "
+                "those of the first fit. Set warm_start=False to start again."
+            )
+        return self.forest_.trees
 
     def _arrange(self, X: np.ndarray, survival: Survival, weight: np.ndarray) -> TrainingRows:
         splitter = self._splitter(X.shape[1])
         splitter.check()
         return arrange_rows(X, survival, weight, events_first=splitter.events_first)
 
-    def _planting(self, rows: TrainingRows) -> Planting:
+    def _planting(self, rows: TrainingRows, seed: int) -> Planting:
         splitter = self._splitter(rows.X.shape[1])
-        return Planting(
-            splitter, GrowthLimits.of(self), self.seed_, bool(self.bootstrap), self._share(rows.weight.sum())
-        )
+        return Planting(splitter, GrowthLimits.of(self), seed, bool(self.bootstrap), self._share(rows.weight.sum()))
 
     def _share(self, n_samples: float) -> float:
         """Return the size of a sample as a share of the rows."""
@@ -404,24 +426,6 @@ class BaseSurvivalForest(SurvivalModel):
     def _unique_times(self) -> np.ndarray:
         """The times that tables of curves are for: as in a tree all distinct times, or the grid that was asked for."""
         return self.forest_.tables.time if self.time_grid is None else self.forest_.times
-
-    def _time_grid(self) -> np.ndarray:
-        grid, events = self.time_grid, self.event_times_
-        if grid is None:
-            return events
-        hint = "None takes every event time, an integer that many of their quantiles, an array its own times."
-        if isinstance(grid, Integral) and not isinstance(grid, bool):
-            size = int(check_number("time_grid", grid, low=1, whole=True, hint=hint))
-            return thin_out(events, size)
-        try:
-            times = np.unique(np.asarray(grid, dtype=np.float64))
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"time_grid must be None, an integer or an array of times, got {grid!r}. {hint}"
-            ) from error
-        if not len(times) or np.ndim(grid) != 1 or not ((times >= 0) & (times <= LARGEST_TIME)).all():
-            raise ValueError(f"time_grid must hold times from 0 to {LARGEST_TIME:g}, got {grid!r}. {hint}")
-        return times
 
     def _predict_out_of_bag(
         self, planting: Planting, rows: TrainingRows, X: np.ndarray, survival: Survival, weight: np.ndarray
@@ -445,30 +449,17 @@ class BaseSurvivalForest(SurvivalModel):
         """Find out which of the training rows each tree has not seen."""
         X = self._check_covariates(X)
         survival, weight = check_weighted_outcome(y, sample_weight, X)
-        rows = self._arrange(X, survival, weight)
+        settled = self._settled()
+        rows = settled._arrange(X, survival, weight)
         if _fingerprint(rows) != self.fingerprint_:
             raise ValueError(
                 "X, y and sample_weight must be what the forest was fitted to, and they differ from it. For other rows "
                 "use sklearn.inspection.permutation_importance."
             )
         y = survival_outcome(survival.time, survival.event)
-        return OutOfBag(self.forest_, self._planting(rows), rows, X, y, weight)
+        return OutOfBag(self.forest_, settled._planting(rows, self.seed_), rows, X, y, weight)
 
     # Prediction.
-
-    def _by_blocks(self, X: np.ndarray, predict: Predict, n_cells: int, shape: tuple[int, ...] = ()) -> np.ndarray:
-        """Predict block by block of rows, in threads; a row takes `n_cells` cells, and its prediction has a shape."""
-        n_workers = max(1, effective_n_jobs(self.n_jobs))
-        step = max(1, min(BLOCK_CELLS, MOST_CELLS // n_workers) // (n_cells + X.shape[1]))
-        blocks = [slice(start, start + step) for start in range(0, len(X), step)]
-        result = np.empty((len(X), *shape))
-
-        def fill(block: slice) -> None:
-            result[block] = predict(X[block])
-
-        for _ in run_tasks([delayed(fill)(block) for block in blocks], self.n_jobs, require="sharedmem"):
-            pass
-        return result
 
     def _read_curves(
         self, X: np.ndarray, read: Predict = np.asarray, shape: tuple[int, ...] = (), *, hazard: bool = False
@@ -476,9 +467,9 @@ class BaseSurvivalForest(SurvivalModel):
         """Return what is read off the curves of each row, without a table of the curves of all rows."""
         forest = self.forest_
         _ = forest.steps  # made once, before threads ask for it
-        return self._by_blocks(
-            X, lambda block: read(forest.curves(block, hazard=hazard)), len(forest.times) + 1, shape
-        )  # fmt: skip
+        return by_blocks(
+            X, lambda block: read(forest.curves(block, hazard=hazard)), len(forest.times) + 1, self.n_jobs, shape
+        )
 
     def _curves(self, X: Any, times: np.ndarray | None, *, hazard: bool) -> np.ndarray:
         X = self._check_covariates(X)
@@ -529,6 +520,7 @@ class BaseSurvivalForest(SurvivalModel):
             "fingerprint": self.fingerprint_,
             "splits": splits.kind,
             "settings": splits.settings(),
+            "chosen": plain_settings(self.best_params_),
         }
 
     def _arrays(self) -> dict[str, np.ndarray]:
@@ -540,15 +532,27 @@ class BaseSurvivalForest(SurvivalModel):
         if not isinstance(fingerprint, str):
             raise ValueError(f"the fingerprint of its rows is {fingerprint!r:.60}")
         self.fingerprint_ = fingerprint
+        self._restore_choice(header.get("chosen", {}))
         self.forest_ = Forest.from_arrays(arrays, *self._kind_of_splits(header))
         self.forest_.check(self.n_features_in_)
         self.event_times_, self.unique_times_ = self.forest_.event_times, self._unique_times()
 
+    def _restore_choice(self, chosen: Any) -> None:
+        if not isinstance(chosen, dict):
+            raise ValueError(f"the settings that it has chosen are {chosen!r:.60}")
+        check_settings(self._template(), chosen)
+        self.best_params_ = restored_parameters(chosen)
+        self._settled()._check_growth(self.n_features_in_)
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        GrowthLimits.of(self)
+        self._candidates()
         self._n_trees(0)
-        self._splitter(self.n_features_in_).check()
+        self._check_growth(self.n_features_in_)
+
+    def _check_growth(self, n_features: int) -> None:
+        GrowthLimits.of(self)
+        self._splitter(n_features).check()
 
 
 def _or_nan(name: str, score: Callable[[], float]) -> float:
@@ -558,14 +562,6 @@ def _or_nan(name: str, score: Callable[[], float]) -> float:
     except ValueError as error:
         warnings.warn(f"{name} is NaN, because it is not defined: {error}", UndefinedMetricWarning, stacklevel=4)
         return np.nan
-
-
-def _areas(curves: np.ndarray, times: np.ndarray, horizon: float) -> np.ndarray:
-    """Return the areas under step functions of value 1 at first, from 0 to `horizon`."""
-    edges = np.minimum(np.concatenate(([0.0], times, [max(horizon, times[-1])])), horizon)
-    areas = np.empty(len(curves))
-    fill_areas(curves, np.diff(edges), areas)
-    return areas
 
 
 def _fingerprint(rows: TrainingRows) -> str:

@@ -84,12 +84,13 @@ class OutOfBag:
         judged = self._judged
         return concordance_index(self._y[judged], risk[judged], sample_weight=self._weight[judged])
 
-    def brier(self, survival: np.ndarray) -> float:
-        """Return the integrated Brier score of survival curves, over the same rows."""
-        judged = self._judged
+    def brier(self, survival: np.ndarray, weight: np.ndarray | None = None) -> float:
+        """Return the integrated Brier score of survival curves, over the same rows; `weight` is for a part of them."""
+        weight = self._weight if weight is None else weight
+        judged = self._judged & (weight > 0)
         return integrated_brier_score(
             self._y, self._y[judged], survival[judged], self.times, outside="truncate",
-            sample_weight=self._weight[judged], train_weight=self._weight,
+            sample_weight=weight[judged], train_weight=self._weight,
         )  # fmt: skip
 
     def loss(self, leaves: Sequence[np.ndarray], scoring: str) -> float:

@@ -30,7 +30,7 @@ MAX_QUARTILE_COVARIATES = 10
 class SplitStatus(StrEnum):
     """How the search for a node's surface ended."""
 
-    SETTLED = "settled"  #: the criterion or the orientation stopped moving
+    SETTLED = "settled"  #: the criterion or the orientation stopped moving, or no re-orientation was asked for
     REORIENTATION_LIMIT = "reorientation_limit"  #: the limit on rounds came first
     INTERRUPTED = "interrupted"  #: a later round did not reach its tolerance; the surface is that of the round before
     UNCONVERGED = "unconverged"  #: no solve reached its tolerance

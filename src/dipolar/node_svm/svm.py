@@ -38,7 +38,7 @@ class DipoleSVM(BaseEstimator):
         \tfrac12 \|\omega\|^2 + \kappa \sum_j \beta^+_j \max(0, \varepsilon - f(x_j))
         + \beta^-_j \max(0, \varepsilon + f(x_j)).
 
-    Its scores orient the dipoles anew, and so on until the criterion settles.
+    Its scores may orient the dipoles anew, and so on until the criterion settles.
 
     Parameters
     ----------
@@ -46,12 +46,13 @@ class DipoleSVM(BaseEstimator):
         Kernel of the surface: "linear", "quadratic", "polynomial" ("poly"), "rbf" ("gaussian"), "laplacian", "sigmoid",
         one of :mod:`dipolar.kernels` with its parameters, such as ``GaussianKernel(sigma2=2.0)``, or a function of two
         matrices of rows that returns the matrix of their kernel values. With "precomputed", X is the kernel matrix.
-    kappa : float, default=100.0
+    kappa : float, default=30.0
         Weight of the dipole loss against the ridge term: the larger, the more closely the surface follows the dipoles.
     kappa_scale : {"mean", "sum"}, default="mean"
-        Whether kappa weighs the mean loss, so that one value means the same in large and small nodes, or the sum, as in
-        the paper, whose eta is then `log(kappa)`. With "sum", a linear kernel and a large kappa the ridge term vanishes
-        and the split is Kretowska's oblique one.
+        What kappa weighs. "mean": the mean loss of a dipole, on kernel features whose mean square is 1, so that one
+        value means the same for any number of rows, of covariates, and for any kernel. "sum": the sum of the losses on
+        the features as they are, as in the paper, whose eta is then `log(kappa)`; with a linear kernel and a large
+        kappa the ridge term vanishes and the split is Kretowska's oblique one.
     pure_quantile, mixed_quantile : float, default=0.25, 0.75
         Quantiles of the time gaps of comparable pairs, below which a pair of events is pure and from which on a
         comparable pair is mixed.
@@ -80,8 +81,9 @@ class DipoleSVM(BaseEstimator):
         Where along its score the data are cut: at 0, or where the log-rank statistic between both sides is largest.
     tol : float, default=0.01
         Re-orientation stops when the criterion falls by less than this fraction.
-    max_reorientations : int, default=250
-        Limit on re-orientations. 0 solves the starting orientation and stops.
+    max_reorientations : int, default=0
+        How often the scores may orient the dipoles anew. 0 solves the starting orientation and stops, which suits the
+        hazard start best (see docs/trees.md). The paper's search goes on until it settles: 250 is as good as no limit.
     solver : {"interior_point", "osqp"}, default="interior_point"
         Solver of the convex problem. "osqp" is the paper's and needs the package osqp.
     solver_tol : float, default=1e-6
@@ -158,7 +160,7 @@ class DipoleSVM(BaseEstimator):
     def __init__(
         self,
         kernel="linear",
-        kappa=100.0,
+        kappa=30.0,
         *,
         kappa_scale="mean",
         pure_quantile=0.25,
@@ -170,7 +172,7 @@ class DipoleSVM(BaseEstimator):
         init="hazard",
         cut="svm",
         tol=1e-2,
-        max_reorientations=250,
+        max_reorientations=0,
         solver="interior_point",
         solver_tol=1e-6,
         factor_tol=1e-4,

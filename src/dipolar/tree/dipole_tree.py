@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from dipolar.node_svm.svm import DipoleSVM
 from dipolar.parameters import check_choice, check_number
 from dipolar.tree.estimator import BaseSurvivalTree
@@ -32,14 +34,24 @@ class DipoleSurvivalTree(BaseSurvivalTree):
     inherit : float, default=5.0
         Weight of the parent's surface in its children: there its score, scaled to this standard deviation, is one more
         feature, and the search starts from it. 0 is the paper's tree, whose nodes know nothing of each other.
+        Surfaces that `max_terms` narrows are not inherited: each node chooses its own covariates.
+    max_terms : int, default=None
+        Largest number of covariates that a split uses; None lets it use all. The surface of a node is found with all
+        covariates, and found again without the least influential ones, by the shares of `feature_importances_`, until
+        so many are left. Linear splits then have coefficients in the units of the data, relative to the most
+        influential covariate and rounded to as few digits as part the training rows of the node alike, and rules
+        write them as they are. A node in which a surface on the way does not part the rows is not split. With as many
+        terms as covariates, or more, the tree is that of None.
     dipole_scope : {"node", "root"}, default="node"
         Whether the cut-offs of the time gaps are each node's own or, as in the paper, those of all training rows. With
         "root" a branch ends when all its pairs are close by the standard of the root; with "node" it goes on.
-    max_depth : int, default=3
-        Largest number of splits on the way to a leaf; None sets no limit.
+    max_depth : int, "auto" or None, default="auto"
+        Largest number of splits on the way to a leaf. "auto" is 3 where there are 150 events or more and 2 where there
+        are fewer, for a tree whose size nothing else limits; with `max_leaf_nodes` or `pruning`, and with None, there
+        is no limit.
     max_leaf_nodes : int, default=None
         Largest number of leaves; the leaf with the largest log-rank statistic is then split first.
-    min_samples_split : float, default=20
+    min_samples_split : float, default=2
         Rows that a node needs to be split. All sizes are sums of weights.
     min_samples_leaf : float, default=15
         Rows that both children need. A node whose surface leaves fewer on one side is not split.
@@ -48,7 +60,7 @@ class DipoleSurvivalTree(BaseSurvivalTree):
     min_logrank : float, default=0.0
         Log-rank chi-square that a split needs.
     pruning, alpha, n_bootstraps, validation_fraction, n_jobs, random_state, verbose
-        As in :class:`~dipolar.LogRankSurvivalTree`. The paper prunes by the bootstrap.
+        As in :class:`~dipolar.LogRankSurvivalTree`. The paper prunes by "leblanc-crowley".
 
     Attributes
     ----------
@@ -106,10 +118,11 @@ class DipoleSurvivalTree(BaseSurvivalTree):
         svm=None,
         *,
         inherit=5.0,
+        max_terms=None,
         dipole_scope="node",
-        max_depth=3,
+        max_depth="auto",
         max_leaf_nodes=None,
-        min_samples_split=20,
+        min_samples_split=2,
         min_samples_leaf=15,
         min_events_leaf=0,
         min_logrank=0.0,
@@ -123,6 +136,7 @@ class DipoleSurvivalTree(BaseSurvivalTree):
     ):
         self.svm = svm
         self.inherit = inherit
+        self.max_terms = max_terms
         self.dipole_scope = dipole_scope
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -144,7 +158,19 @@ class DipoleSurvivalTree(BaseSurvivalTree):
         svm = DipoleSVM() if self.svm is None else self.svm
         if not isinstance(svm, DipoleSVM):
             raise ValueError(f"svm must be a DipoleSVM or None, which is DipoleSVM(), got {svm!r}.")
-        return SurfaceSplitter((svm,), n_features, inherit=inherit, root_cutoffs=self.dipole_scope == "root")
+        max_terms = self._max_terms()
+        return SurfaceSplitter(
+            (svm,),
+            n_features,
+            inherit=0.0 if max_terms < n_features else inherit,
+            max_terms=max_terms,
+            root_cutoffs=self.dipole_scope == "root",
+        )
+
+    def _max_terms(self) -> float:
+        if self.max_terms is None:
+            return np.inf
+        return check_number("max_terms", self.max_terms, low=1, hint="None lets splits use all covariates.", whole=True)
 
     def _warn_about(self, finder: Finder) -> None:
         self.n_unconverged_ = finder.n_unconverged

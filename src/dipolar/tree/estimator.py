@@ -66,9 +66,10 @@ class BaseSurvivalTree(SurvivalModel):
         self
         """
         X, survival, weight = check_fit_data(self, X, y, sample_weight, allow_nan=self._allow_nan, drop_unseen=False)
-        splitter, limits, rule = self._splitter(X.shape[1]), GrowthLimits.of(self), self._pruning_rule()
+        splitter, rule = self._splitter(X.shape[1]), self._pruning_rule()
         splitter.check()
         rows = arrange_rows(X, survival, weight, events_first=splitter.events_first)
+        limits = GrowthLimits.of(self, float(rows.weight @ rows.survival.event))
         rng = np.random.default_rng(draw_seed(self.random_state))
         report = Reporter(self.verbose)
 

@@ -112,7 +112,7 @@ def export_text(
     >>> from dipolar import LogRankSurvivalTree
     >>> from dipolar.datasets import load_remission
     >>> from dipolar.tree.export import export_text
-    >>> tree = LogRankSurvivalTree(max_depth=1).fit(*load_remission(return_X_y=True))
+    >>> tree = LogRankSurvivalTree(max_depth=1, min_samples_leaf=3).fit(*load_remission(return_X_y=True))
     >>> print(export_text(tree))
     logWBC <= 3.785  (n = 42, events = 30, log-rank 34.7)
     |-- yes: leaf 1: n = 34, events = 22, median 15

@@ -11,6 +11,9 @@ from dipolar.parameters import check_number
 
 __all__ = ["GrowthLimits"]
 
+# How deep a tree gets that nothing else limits: so many levels from so many events on, and below (see docs/trees.md).
+EVENTS_OF_DEPTH_3 = 150
+
 
 @dataclass(frozen=True)
 class GrowthLimits:
@@ -24,8 +27,8 @@ class GrowthLimits:
     min_logrank: float = 0.0
 
     @classmethod
-    def of(cls, estimator: Any) -> GrowthLimits:
-        """Read the limits off an estimator that has these parameters."""
+    def of(cls, estimator: Any, n_events: float = 0.0) -> GrowthLimits:
+        """Read the limits off an estimator that has these parameters, for so many events."""
         by_weight, unlimited = "It counts rows, by their weights.", "None means no limit."
 
         def whole_or_inf(name: str, minimum: int) -> float:
@@ -35,8 +38,16 @@ class GrowthLimits:
         def at_least(name: str, minimum: int, hint: str) -> float:
             return check_number(name, getattr(estimator, name), low=minimum, hint=hint)
 
+        depth = estimator.max_depth
+        if isinstance(depth, str):
+            if depth != "auto":
+                raise ValueError(f'max_depth must be "auto", a number or None, got {depth!r}. None means no limit.')
+            is_limited = estimator.max_leaf_nodes is not None or getattr(estimator, "pruning", None) is not None
+            depth = np.inf if is_limited else (3.0 if n_events >= EVENTS_OF_DEPTH_3 else 2.0)
+        else:
+            depth = whole_or_inf("max_depth", 0)
         return cls(
-            max_depth=whole_or_inf("max_depth", 0),
+            max_depth=depth,
             max_leaf_nodes=whole_or_inf("max_leaf_nodes", 2),
             min_samples_split=at_least("min_samples_split", 2, by_weight),
             min_samples_leaf=at_least("min_samples_leaf", 1, by_weight),

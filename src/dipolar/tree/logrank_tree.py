@@ -35,13 +35,15 @@ class LogRankSurvivalTree(BaseSurvivalTree):
         registered, see :func:`dipolar.weightings.register_weighting`.
     fleming_harrington : tuple of two floats, default=(1.0, 0.0)
         The exponents :math:`(\rho, \gamma)`, not negative. Read for that criterion only.
-    max_depth : int, default=None
-        Largest number of splits on the way to a leaf.
+    max_depth : int, "auto" or None, default="auto"
+        Largest number of splits on the way to a leaf. "auto" is 3 where there are 150 events or more and 2 where there
+        are fewer, for a tree whose size nothing else limits; with `max_leaf_nodes` or `pruning`, and with None, there
+        is no limit.
     max_leaf_nodes : int, default=None
         Largest number of leaves; the leaf with the largest statistic is then split first.
-    min_samples_split : float, default=6
+    min_samples_split : float, default=2
         Rows that a node needs to be split. All sizes are sums of weights.
-    min_samples_leaf : float, default=3
+    min_samples_leaf : float, default=15
         Rows that both children need.
     min_events_leaf : float, default=0
         Events that both children need.
@@ -49,14 +51,15 @@ class LogRankSurvivalTree(BaseSurvivalTree):
         Log-rank chi-square that a split needs, whatever the criterion.
     max_features : int, float, "sqrt", "log2" or None, default=None
         How many covariates are drawn in each node; None tries all.
-    pruning : {None, "fixed", "validation", "bootstrap"}, default=None
+    pruning : {None, "fixed", "validation", "bootstrap", "leblanc-crowley"}, default=None
         Which member of the split-complexity path to keep: the whole tree; the smallest subtree that maximises
-        :math:`G - \alpha |S|` on the training rows; the same on held-out rows; the same after the bootstrap
-        has corrected :math:`G` for having been maximised. G sums the log-rank statistics of the splits.
+        :math:`G - \alpha |S|` on the training rows; the same on held-out rows; the same after resamples have corrected
+        :math:`G` for having been maximised, by what they say of subtrees of equal size or, as published, of equal
+        price. G sums the log-rank statistics of the splits.
     alpha : float, default=4.0
         Price of a split. LeBlanc and Crowley recommend 2 to 4; 4 is near the 0.05 quantile of a chi-square.
     n_bootstraps : int, default=25
-        Number of resamples of the bootstrap rule.
+        Number of resamples of the last two rules.
     validation_fraction : float, default=0.3
         Share of rows, counted by their weights, that the validation rule holds out: of a row of weight 2 one
         may be held out and the other not. The leaves are estimated from all rows afterwards.
@@ -104,7 +107,7 @@ class LogRankSurvivalTree(BaseSurvivalTree):
     >>> from dipolar import LogRankSurvivalTree
     >>> X = np.arange(12.0).reshape(-1, 1)
     >>> y = survival_outcome([9, 8, 10, 9, 11, 8, 2, 3, 1, 2, 3, 1], [1, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1])
-    >>> tree = LogRankSurvivalTree(max_depth=1).fit(X, y)
+    >>> tree = LogRankSurvivalTree(max_depth=1, min_samples_leaf=3).fit(X, y)
     >>> tree.predict_median([[0.0], [11.0]])
     array([9.5, 3. ])
     """
@@ -117,10 +120,10 @@ class LogRankSurvivalTree(BaseSurvivalTree):
         *,
         criterion="logrank",
         fleming_harrington=(1.0, 0.0),
-        max_depth=None,
+        max_depth="auto",
         max_leaf_nodes=None,
-        min_samples_split=6,
-        min_samples_leaf=3,
+        min_samples_split=2,
+        min_samples_leaf=15,
         min_events_leaf=0,
         min_logrank=0.0,
         max_features=None,

@@ -47,7 +47,12 @@ __all__ = [
     "split_statistics",
 ]
 
-PRUNING_RULES = (None, "fixed", "validation", "bootstrap")
+PRUNING_RULES = (None, "fixed", "validation", "bootstrap", "leblanc-crowley")
+
+# Of what trees on resamples are too optimistic by, the share that counts. A resample doubles the noise of a statistic
+# that a cut is chosen by: where noise is all there is, with m its expected maximum, a tree is too optimistic by m - 1,
+# and one on a resample, judged on the rows that were resampled, by 3/2 m - 1/2.
+SHARE_OF_RESAMPLES = 2 / 3
 
 COUNTS = wholes("members", low=0, high=np.iinfo(np.int32).max)
 
@@ -143,9 +148,10 @@ class PruningRule:
             chosen = np.flatnonzero(held_out)
             on_held_out = split_statistics(grown, rows.X[chosen], rows.survival.take(chosen), held_out[chosen])
             return path.with_honest(path.totals(on_held_out))
-        if self.kind == "bootstrap":
+        if self.kind in ("bootstrap", "leblanc-crowley"):
             honest = bootstrap_statistics(
-                path, splitter, limits, rows, self.n_bootstraps, rng, self.n_jobs, progress
+                path, splitter, limits, rows, self.n_bootstraps, rng, self.n_jobs, progress,
+                as_published=self.kind == "leblanc-crowley",
             )  # fmt: skip
             return path.with_honest(honest)
         return path
@@ -213,15 +219,23 @@ def bootstrap_statistics(
     rng: np.random.Generator,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    *,
+    as_published: bool = False,
 ) -> np.ndarray:
-    """Return G of every member minus its optimism, the mean of what bootstrap trees gain from being fitted.
+    """Return G of every member minus its optimism, from what trees on resamples gain by being fitted.
 
-    Member k stands for the prices around alpha'_k = sqrt(alpha_k alpha_{k+1}). The optimism of a bootstrap
-    tree there is the G of its own best subtree on the resample, minus the G of that subtree on the original
-    rows. Each resample has its own generator, so that the result does not depend on `n_jobs`.
+    The gain of a subtree of such a tree is its G on the resample minus its G on the original rows. The optimism of a
+    member is two thirds of the mean gain of subtrees with as many splits.
+
+    `as_published` takes the whole gain of the subtree that is best at the same price instead: member k stands for the
+    prices around alpha'_k = sqrt(alpha_k alpha_{k+1}) (LeBlanc and Crowley 1993). At one price the subtrees of
+    resamples have more splits than the member.
+
+    Each resample has its own generator, so that the result does not depend on `n_jobs`.
     """
-    alphas = np.append(np.sqrt(path.alphas[:-1] * path.alphas[1:]), np.inf)
-    tasks = [delayed(_optimism)(splitter, limits, rows, alphas, child) for child in rng.spawn(n_bootstraps)]
+    compare = _at_prices if as_published else _at_sizes
+    points = np.append(np.sqrt(path.alphas[:-1] * path.alphas[1:]), np.inf) if as_published else path.n_splits
+    tasks = [delayed(_optimism)(splitter, limits, rows, compare, points, child) for child in rng.spawn(n_bootstraps)]
     total = np.zeros(len(path))
     # Threads: the work is in compiled code that releases the interpreter, and none outlives an interrupt.
     for done, optimism in enumerate(run_tasks(tasks, n_jobs, prefer="threads"), start=1):
@@ -232,11 +246,29 @@ def bootstrap_statistics(
 
 
 def _optimism(
-    splitter: Splitter, limits: GrowthLimits, rows: TrainingRows, alphas: np.ndarray, rng: np.random.Generator
+    splitter: Splitter,
+    limits: GrowthLimits,
+    rows: TrainingRows,
+    compare: Callable[[PruningPath, np.ndarray, np.ndarray], np.ndarray],
+    points: np.ndarray,
+    rng: np.random.Generator,
 ) -> np.ndarray:
     counts = draw_with_replacement(rows.weight, 1.0, rng)
     tree, _ = grow_on(rows.take(np.flatnonzero(counts), counts), splitter, limits, rng)
     path = pruning_path(tree)
     on_all = split_statistics(tree, rows.X, rows.survival, rows.weight)
     gap = path.totals(tree.logrank) - path.totals(on_all)
-    return gap[[path.member_at(alpha) for alpha in alphas]]
+    return compare(path, gap, points)
+
+
+def _at_prices(path: PruningPath, gain: np.ndarray, prices: np.ndarray) -> np.ndarray:
+    return gain[[path.member_at(price) for price in prices]]
+
+
+def _at_sizes(path: PruningPath, gain: np.ndarray, n_splits: np.ndarray) -> np.ndarray:
+    """Return two thirds of the gain of subtrees with so many splits, between members and beyond the largest in line."""
+    sizes = path.n_splits[::-1]
+    found = np.interp(n_splits, sizes, gain[::-1])
+    beyond = n_splits > sizes[-1]
+    found[beyond] *= n_splits[beyond] / max(sizes[-1], 1)
+    return SHARE_OF_RESAMPLES * found

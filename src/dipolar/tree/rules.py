@@ -185,13 +185,19 @@ def polynomial_terms(surface: Surface, mean: np.ndarray, scale: np.ndarray) -> d
 
 
 def sum_rules(
-    terms: dict[Monomial, float], boundary: float, names: Sequence[str], shares: np.ndarray
+    terms: dict[Monomial, float],
+    boundary: float,
+    names: Sequence[str],
+    shares: np.ndarray,
+    *,
+    is_round: bool = False,
 ) -> Iterator[Condition]:
     """Ways to write "sum of terms < constant", shorter and shorter: weights are rounded, names cut, terms dropped.
 
     A sum of first powers may drop those of the least influential covariates; other polynomials are written in full
-    or not at all, because their terms cannot be ranked one by one.
+    or not at all, because their terms cannot be ranked one by one. Numbers that are round are written as they are.
     """
+    whole = None if is_round else SUM_DIGITS[0]
     constant = boundary - terms.get((), 0.0)
     monomials = [monomial for monomial, weight in terms.items() if monomial and weight != 0]
     is_linear = all(len(monomial) == 1 for monomial in monomials)
@@ -199,14 +205,15 @@ def sum_rules(
         # What a solver leaves of a covariate that does not matter is rounding, and no term.
         monomials = [monomial for monomial in monomials if shares[monomial[0]] > NEGLIGIBLE] or monomials
     if not monomials:
-        yield Condition(("0",), "<", _number(constant))
+        yield Condition(("0",), "<", _number(constant, whole))
     elif is_linear and len(monomials) == 1:
         column, weight = monomials[0][0], terms[monomials[0]]
         sign = "<" if weight > 0 else ">"
-        cuts = _shorter_and_shorter(_number(constant / weight, digits) for digits in SUM_DIGITS)
+        cuts = _shorter_and_shorter(_number(constant / weight, digits) for digits in (whole, *SUM_DIGITS))
         yield from name_rules(names[column], sign, cuts)
     else:
-        yield from _long_sum_rules(monomials, terms, constant, names, shares, 1 if is_linear else len(monomials))
+        fewest = 1 if is_linear else len(monomials)
+        yield from _long_sum_rules(monomials, terms, constant, names, shares, fewest, whole)
 
 
 def _long_sum_rules(
@@ -216,16 +223,17 @@ def _long_sum_rules(
     names: Sequence[str],
     shares: np.ndarray,
     fewest: int,
+    whole: int | None,
 ) -> Iterator[Condition]:
     ranked = sorted(monomials, key=lambda monomial: -shares[monomial[0]]) if fewest == 1 else monomials
-    whole, rounded = SUM_DIGITS
+    rounded = SUM_DIGITS[-1]
     for kept in range(len(monomials), fewest - 1, -1):
         more = [f"+ {len(monomials) - kept} more"] if kept < len(monomials) else []
         for limit, digits in ((None, whole), *((limit, rounded) for limit in NAME_LIMITS)):
             shown = shorten_names(names, limit)
             told = [m for m in monomials if m in ranked[:kept]]
             parts = [_term_text(terms[m], digits, _monomial_text(m, shown), m is told[0]) for m in told]
-            yield Condition((*parts, *more), "<", _number(constant))
+            yield Condition((*parts, *more), "<", _number(constant, whole))
 
 
 def influence_rules(surface: Surface, names: Sequence[str], shares: np.ndarray, most: int = 5) -> Iterator[Condition]:
@@ -279,11 +287,13 @@ def _monomial_text(monomial: Monomial, names: Sequence[str]) -> str:
     return "*".join(names[column] + (f"^{power}" if power > 1 else "") for column, power in powers.items())
 
 
-def _term_text(weight: float, digits: int, name: str, is_first: bool) -> str:
+def _term_text(weight: float, digits: int | None, name: str, is_first: bool) -> str:
     """Write a term of a sum: "0.21 age" or "-0.21 age" where it starts, "+ 0.21 age" or "- 0.21 age" behind others."""
     signs = ("-", "") if is_first else ("- ", "+ ")
-    return f"{signs[0] if weight < 0 else signs[1]}{_number(abs(weight), digits)} {name}"
+    number = "" if digits is None and abs(weight) == 1 else f"{_number(abs(weight), digits)} "
+    return f"{signs[0] if weight < 0 else signs[1]}{number}{name}"
 
 
-def _number(value: float, digits: int = SUM_DIGITS[0]) -> str:
-    return f"{value:.{digits}g}"
+def _number(value: float, digits: int | None = SUM_DIGITS[0]) -> str:
+    """Write a number with so many significant digits; None writes all that it has."""
+    return repr(value + 0.0).removesuffix(".0") if digits is None else f"{value:.{digits}g}"

@@ -15,19 +15,23 @@ from dipolar._core.surfaces import cut_surfaces, prepare_nodes, sample_rows, tak
 from dipolar.kernels import is_precomputed
 from dipolar.node_svm.factors import Surface, few_features
 from dipolar.node_svm.interior_point import suits_blas
-from dipolar.node_svm.learning import Inherited, LearntSvm, check_svm, learn
+from dipolar.node_svm.learning import NO_LIMITS, Inherited, LearntSvm, check_svm, learn
 from dipolar.node_svm.search import STATUSES, SplitStatus, Starts, starting_cuts
 from dipolar.node_svm.svm import DipoleSVM
 from dipolar.rows import TrainingRows
 from dipolar.survival import Survival
 from dipolar.tree.drawing import draw_orders
 from dipolar.tree.limits import GrowthLimits
-from dipolar.tree.surfaces import MOST_KERNELS, MonomialTables, Surfaces, surface_shares
+from dipolar.tree.rounding import round_plane
+from dipolar.tree.surfaces import MOST_KERNELS, MonomialTables, Surfaces, is_linear, surface_shares
 
 __all__ = ["SurfaceFinder", "SurfaceSplitter", "warn_about_unconverged"]
 
 HAS_SURFACE = np.array([status.has_surface for status in STATUSES])
 WANTS_ANOTHER = np.array([status.wants_another_solver for status in STATUSES])
+
+# While there are more covariates than this, half of them are dropped at a time.
+DROPPED_ONE_BY_ONE = 16
 
 # Numbers that the features of nodes may take in one call (256 MB).
 BLOCK_SIZE = 32_000_000
@@ -41,12 +45,21 @@ class SurfaceSplitter:
     max_features: int  # covariates that vary in a node and are used there
     max_rows: float = np.inf  # of a node, from which its surface is learnt
     inherit: float = 0.0  # standard deviation of the parent's score as a feature of its children
+    max_terms: float = np.inf  # covariates that a surface uses in the end
     root_cutoffs: bool = False  # whether the time gaps that bound dipoles are those of the root
 
     @property
     def events_first(self) -> bool:
         """Whether events come first among rows of equal times."""
         return self.svms[0].cutoff_rule == "text"
+
+    @property
+    def sizes(self) -> list[int]:
+        """With how many covariates the surface of a node is found, one time after the other."""
+        sizes = [self.max_features]
+        while sizes[-1] > self.max_terms:
+            sizes.append(max(int(self.max_terms), min(sizes[-1] - 1, max(sizes[-1] // 2, DROPPED_ONE_BY_ONE))))
+        return sizes
 
     def check(self) -> None:
         """Refuse machines that cannot split the nodes of a tree."""
@@ -67,7 +80,8 @@ class SurfaceSplitter:
     def prepare(self, rows: TrainingRows, rng: np.random.Generator) -> tuple[Any, ...]:
         """Return what the machines learn from all rows, and the covariates as they want them."""
         svms = tuple(learn(svm, rows, rng, root_cutoffs=self.root_cutoffs) for svm in self.svms)
-        return svms, np.ascontiguousarray(svms[0].scaled(rows.X))
+        Z = np.ascontiguousarray(svms[0].scaled(rows.X))
+        return (svms, Z, rows.X) if self.max_terms < self.max_features else (svms, Z)
 
     def finder(
         self, survival: Survival, weight: np.ndarray, limits: GrowthLimits, rng: np.random.Generator, *prepared: Any
@@ -79,8 +93,8 @@ class SurfaceSplitter:
 class _Machine:
     """One of the machines on the rows of a tree."""
 
-    def __init__(self, svm: LearntSvm, n_features: int, max_features: int) -> None:
-        self.svm, self.n_features, self.max_features = svm, n_features, max_features
+    def __init__(self, svm: LearntSvm, n_features: int, splitter: SurfaceSplitter) -> None:
+        self.svm, self.n_features, self._splitter = svm, n_features, splitter
 
     def on(self, n_columns: int) -> LearntSvm:
         """Return the machine with its kernel on so many of the covariates."""
@@ -89,13 +103,13 @@ class _Machine:
     @cached_property
     def tables(self) -> MonomialTables:
         """The explicit features of the kernel on any number of columns that a node may have."""
-        all_columns = self.max_features == self.n_features
-        sizes = [self.n_features] if all_columns else range(1, self.max_features + 1)
+        most = self._splitter.max_features
+        sizes = self._splitter.sizes if most == self.n_features else range(1, most + 1)
         return MonomialTables.of(self.svm.kernel, sizes)
 
     def suit_compiled_code(self, n_rows: np.ndarray, n_columns: np.ndarray) -> np.ndarray:
         """Tell for which nodes compiled code makes the features itself and solves the problem."""
-        n_features = self.tables.size_of[np.minimum(n_columns, len(self.tables.size_of) - 1)]
+        n_features = self.tables.size_of[n_columns]
         is_explicit = (n_features > 0) & few_features(n_features, n_rows)
         return is_explicit & ~suits_blas(n_rows, n_features) & (self.svm.solver == "interior_point")
 
@@ -127,6 +141,8 @@ class SurfaceFinder:
         Draws covariates, machine and, in large nodes, the rows of each surface.
     svms, Z : tuple of LearntSvm, ndarray
         The machines, and the covariates of all rows as they want them.
+    X : ndarray, default=None
+        The covariates as they were given, where surfaces are narrowed: hyperplanes are then rounded in their units.
     """
 
     def __init__(
@@ -138,13 +154,16 @@ class SurfaceFinder:
         rng: np.random.Generator,
         svms: tuple[LearntSvm, ...],
         Z: np.ndarray,
+        X: np.ndarray | None = None,
     ) -> None:
         self.orders = np.flatnonzero(weight).astype(np.int32).reshape(1, -1)
         self.goes_left = np.zeros(len(weight), dtype=bool)
         self.ends = np.zeros(len(STATUSES), np.int64)
         self._splitter, self._rng = splitter, rng
         self._Z = Z
-        self._machines = [_Machine(svm, Z.shape[1], splitter.max_features) for svm in svms]
+        self._machines = [_Machine(svm, Z.shape[1], splitter) for svm in svms]
+        are_planes = all(is_linear(svm.kernel) and svm.kernel.n_features(splitter.sizes[-1]) for svm in svms)
+        self._X = X if are_planes else None
         self._survival, self._weight = survival, weight
         self._limits = np.array([limits.min_samples_leaf, limits.min_events_leaf])
         self._carried = np.zeros(len(weight) if splitter.inherit > 0 else 0)
@@ -166,12 +185,42 @@ class SurfaceFinder:
         first = self._rng.random(n_nodes) if splitter.max_rows < np.inf else np.zeros(n_nodes)
         rows, row_offset = self._sample(start, stop, first)
         self._take_columns(drawn, rows, row_offset, found)
-        for number, machine in enumerate(machines):
-            of_machine = np.flatnonzero((found.machine == number) & (found.n_columns > 0))
-            self._find_by(machine, of_machine, found, start, stop, parent, rows, row_offset)
+        for size in splitter.sizes:
+            found = found if size == splitter.max_features else self._narrow(found, size)
+            limits = self._limits if size == splitter.sizes[-1] else NO_LIMITS
+            for number, machine in enumerate(machines):
+                of_machine = np.flatnonzero((found.machine == number) & (found.n_columns > 0))
+                self._find_by(machine, of_machine, found, start, stop, parent, rows, row_offset, limits)
+        if self._X is not None:
+            for node in np.flatnonzero(found.logrank > 0):
+                self._round(found, int(node), self.orders[0, start[node] : stop[node]], self._X)
         self._found.append(found)
         self._n_found += n_nodes
         return found.logrank, found.logrank
+
+    def _narrow(self, found: _Found, size: int) -> _Found:
+        """Return room for surfaces of so many of the most influential covariates of those that were found."""
+        narrow = self._room(len(found.machine))
+        narrow.machine[:] = found.machine
+        for node in np.flatnonzero(found.logrank > 0):
+            columns, share = (values[node, : found.n_columns[node]] for values in (found.column, found.share))
+            kept = np.sort(columns[np.argsort(-share, kind="stable")[:size]])
+            narrow.column[node, : len(kept)], narrow.n_columns[node] = kept, len(kept)
+        for number in range(self._n_found, self._n_found + len(found.machine)):
+            self._bases.pop(number, None)
+        return narrow
+
+    def _round(self, found: _Found, node: int, rows: np.ndarray, X: np.ndarray) -> None:
+        """Put a hyperplane in round numbers of the covariates as they were given, if doubles can tell its sides."""
+        m = int(found.n_columns[node])
+        columns, svm = found.column[node, :m], self._machines[0].svm
+        slopes = found.coefficient[node, :m] / svm.scale[columns]
+        plane = round_plane(X[rows][:, columns], self.goes_left[rows], slopes)
+        if plane is None:
+            found.logrank[node] = 0.0
+            return
+        found.coefficient[node, :m], found.share[node, :m] = plane.coefficients, plane.shares
+        found.intercept[node], found.boundary[node] = -plane.threshold, -plane.tolerance
 
     def freeze(self, found: np.ndarray) -> Surfaces:
         kept = found[found >= 0]
@@ -192,8 +241,9 @@ class SurfaceFinder:
             Z=self._Z,
             intercept=every.intercept,
             boundary=every.boundary,
-            mean=svm.mean,
-            scale=svm.scale,
+            mean=svm.mean if self._X is None else np.zeros_like(svm.mean),
+            scale=svm.scale if self._X is None else np.ones_like(svm.scale),
+            is_round=self._X is not None,
         )
 
     def _room(self, n_nodes: int) -> _Found:
@@ -237,15 +287,16 @@ class SurfaceFinder:
         parent: np.ndarray,
         rows: np.ndarray,
         row_offset: np.ndarray,
+        limits: np.ndarray,
     ) -> None:
         """Find the surfaces of some nodes by one machine: in one call, as far as compiled code can."""
         sizes = row_offset[nodes + 1] - row_offset[nodes]
         fits = machine.suit_compiled_code(sizes, found.n_columns[nodes])
         for part in _blocks(nodes[fits], sizes[fits], self._widest + 1):
-            self._find_together(machine, part, found, start, stop, parent, rows, row_offset)
+            self._find_together(machine, part, found, start, stop, parent, rows, row_offset, limits)
         for node, size in zip(nodes[~fits], sizes[~fits]):
             begin = row_offset[node]
-            self._find_alone(machine, int(node), found, start, stop, parent, rows[begin : begin + size])
+            self._find_alone(machine, int(node), found, start, stop, parent, rows[begin : begin + size], limits)
 
     def _find_together(
         self,
@@ -257,6 +308,7 @@ class SurfaceFinder:
         parent: np.ndarray,
         rows: np.ndarray,
         row_offset: np.ndarray,
+        limits: np.ndarray,
     ) -> None:
         """Find the surfaces of nodes in compiled code; one with a problem that it cannot solve is looked at alone."""
         svm, tables, inherit = machine.svm, machine.tables, self._splitter.inherit
@@ -285,7 +337,7 @@ class SurfaceFinder:
         )  # fmt: skip
         parent_coefficient, parent_intercept = self._parents(parent[nodes], is_child)
         cut_surfaces(
-            self._Z, self.orders[0], start[nodes], stop[nodes], time, event, self._weight, self._limits,
+            self._Z, self.orders[0], start[nodes], stop[nodes], time, event, self._weight, limits,
             True if svm.by_logrank else None, svm.tolerance, HAS_SURFACE[status], chosen.column, chosen.n_columns,
             tables.start_of, tables.size_of, tables.factor, tables.size, centre, weights, is_child, parent_coefficient,
             parent_intercept, inherit > 0, self._carried, self.goes_left, chosen.coefficient, chosen.intercept,
@@ -300,7 +352,7 @@ class SurfaceFinder:
         for number in np.flatnonzero(unsolved):
             node = int(nodes[number])
             self._find_alone(
-                machine, node, found, start, stop, parent, own[own_offset[number] : own_offset[number + 1]]
+                machine, node, found, start, stop, parent, own[own_offset[number] : own_offset[number + 1]], limits
             )
 
     def _find_alone(
@@ -312,6 +364,7 @@ class SurfaceFinder:
         stop: np.ndarray,
         parent: np.ndarray,
         rows: np.ndarray,
+        limits: np.ndarray,
     ) -> None:
         """Find the surface of one node, whatever its kernel, size and solver."""
         columns, inherit = found.column[node, : found.n_columns[node]], self._splitter.inherit
@@ -330,7 +383,7 @@ class SurfaceFinder:
             surface, basis = self._add_parent(surface, basis, int(parent[node]), worth, inherited.mean, columns)
         every = self.orders[0, start[node] : stop[node]]
         Z = self._Z[every][:, columns]
-        surface, scores, found.logrank[node] = svm.cut(surface, Z, survival.take(every), weight[every], self._limits)
+        surface, scores, found.logrank[node] = svm.cut(surface, Z, survival.take(every), weight[every], limits)
         goes_left = scores < 0.0
         if surface.is_flat or goes_left.all() or not goes_left.any():
             found.logrank[node] = 0.0

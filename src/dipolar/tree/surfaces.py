@@ -17,6 +17,7 @@ import numpy as np
 from dipolar._core.surfaces import fill_scores, route_surfaces
 from dipolar.kernels import LARGEST_SCALE, Kernel
 from dipolar.node_svm.factors import Surface, snap
+from dipolar.parameters import check_flag
 from dipolar.records import index, reals, wholes
 from dipolar.records import offsets as offsets_of
 from dipolar.scaling import SMALLEST_SPREAD
@@ -32,7 +33,7 @@ from dipolar.tree.rules import (
 )
 from dipolar.tree.splits import Splits, register_kind, route_by_nodes
 
-__all__ = ["MOST_KERNELS", "MonomialTables", "Surfaces", "surface_shares"]
+__all__ = ["MOST_KERNELS", "MonomialTables", "Surfaces", "is_linear", "surface_shares"]
 
 # Coefficients and kernel values, and scores, which are sums of products of both, are no larger.
 LARGEST_FACTOR, LARGEST_SCORE = LARGEST_SCALE**2, LARGEST_SCALE**3
@@ -44,7 +45,10 @@ ROUNDING = 1e-6
 MOST_KERNELS = 100
 
 # Rows of a node that are looked at to share its gain among the covariates.
-ROWS_FOR_SHARES = 64
+ROWS_FOR_SHARES, FEWEST_ROWS_FOR_SHARES = 64, 8
+
+# Numbers that these rows, once for each covariate, should have in all.
+SCORED_FOR_SHARES = 32_000_000
 
 # Numbers that may be copied at a time for that (8 MB).
 NUMBERS_FOR_SHARES = 1_000_000
@@ -62,15 +66,19 @@ class MonomialTables:
     @classmethod
     def of(cls, kernel: Kernel, numbers_of_columns: Iterable[int]) -> MonomialTables:
         """List the features, for those numbers of columns on which the kernel has some."""
+        numbers_of_columns = list(numbers_of_columns)
         wanted = [m for m in numbers_of_columns if kernel.n_features(m) is not None]
+        most = max(numbers_of_columns)
+        start, size = np.zeros(most + 1), np.zeros(most + 1)
         if not wanted:
-            return cls(np.zeros(1, np.int64), np.zeros(1, np.int64), np.empty((0, 1), np.int64), np.empty(0))
-        most = max(wanted)
-        if kernel.n_features(most) == most:  # those of fewer columns are the first of those of more
-            lines, start, size = _features(kernel, most), np.zeros(most + 1), np.arange(most + 1.0)
+            return cls(start.astype(np.int64), size.astype(np.int64), np.empty((0, 1), np.int64), np.empty(0))
+        widest = max(wanted)
+        if kernel.n_features(widest) == widest:  # those of fewer columns are the first of those of more
+            lines = _features(kernel, widest)
+            size[: widest + 1] = np.arange(widest + 1.0)
         else:
             parts = [_features(kernel, m) for m in wanted]
-            lines, start, size = list(chain.from_iterable(parts)), np.zeros(most + 1), np.zeros(most + 1)
+            lines = list(chain.from_iterable(parts))
             size[wanted] = [len(part) for part in parts]
             start[wanted] = np.cumsum([0, *size[wanted][:-1]])
         degree = max(len(columns) for columns, _ in lines)
@@ -94,11 +102,17 @@ def _features(kernel: Kernel, n_columns: int) -> list[tuple[tuple[int, ...], flo
     return [(columns, float(np.sqrt(weight))) for columns, weight in kernel.monomials(n_columns) or () if columns]
 
 
+def is_linear(kernel: Kernel) -> bool:
+    """Tell whether the explicit features of a kernel are the covariates."""
+    return _features(kernel, 2) == [((0,), 1.0), ((1,), 1.0)]
+
+
 def surface_shares(surface: Surface, X: np.ndarray) -> np.ndarray:
     """Share the gain of a surface among the covariates by how much its score depends on each.
 
     A covariate counts with the mean absolute change of the score when its values are replaced by their mean. For a
-    hyperplane this is |coefficient| times the mean absolute deviation. At most 64 rows, evenly spread, are looked at.
+    hyperplane this is |coefficient| times the mean absolute deviation. Of curved surfaces at most 64 rows, evenly
+    spread, are looked at, and fewer, down to 8, where there are more than 700 covariates.
 
     Parameters
     ----------
@@ -108,9 +122,12 @@ def surface_shares(surface: Surface, X: np.ndarray) -> np.ndarray:
         The rows of the node, scaled as the surface wants them.
     """
     n_columns = X.shape[1]
+    if not len(surface.rows) and is_linear(surface.kernel):
+        return _in_shares(np.abs(surface.coefficients) * np.abs(X - X.mean(axis=0)).mean(axis=0))
     effect = np.zeros(n_columns)
-    if len(X) > ROWS_FOR_SHARES:
-        X = X[np.linspace(0, len(X) - 1, ROWS_FOR_SHARES).astype(np.int64)]
+    most = min(ROWS_FOR_SHARES, max(FEWEST_ROWS_FOR_SHARES, SCORED_FOR_SHARES // n_columns**2))
+    if len(X) > most:
+        X = X[np.linspace(0, len(X) - 1, most).astype(np.int64)]
     scores, mean = surface.sums(X), X.mean(axis=0)
     step = max(1, NUMBERS_FOR_SHARES // X.size)
     for first in range(0, n_columns, step):
@@ -119,8 +136,12 @@ def surface_shares(surface: Surface, X: np.ndarray) -> np.ndarray:
         flattened[np.arange(len(columns)), :, columns] = mean[columns, None]
         moved = surface.sums(flattened.reshape(-1, n_columns)).reshape(len(columns), len(X))
         effect[columns] = np.abs(moved - scores).mean(axis=1)
+    return _in_shares(effect)
+
+
+def _in_shares(effect: np.ndarray) -> np.ndarray:
     total = effect.sum()
-    return effect / total if total > 0 else np.full(n_columns, 1.0 / n_columns)
+    return effect / total if total > 0 else np.full(len(effect), 1.0 / len(effect))
 
 
 @register_kind
@@ -132,6 +153,9 @@ class Surfaces(Splits):
     covariates that it looks at, each with its share of the gain; coefficients; and basis rows. It has no basis rows
     where the coefficients are those of monomials of its covariates, in the order of `kernel.monomials`. Each basis row
     is kept once, whatever the number of nodes that use it.
+
+    Hyperplanes may be *round*: their coefficients are those of the covariates as they were given, and have few digits.
+    The boundary of one is rounding: rows on it go right, and rules write its numbers as they are.
     """
 
     kind: ClassVar[str] = "surface"
@@ -151,6 +175,7 @@ class Surfaces(Splits):
     boundary: Annotated[np.ndarray, reals("splits", low=-LARGEST_SCORE, high=LARGEST_SCORE)]
     mean: Annotated[np.ndarray, reals("features", low=-2 * LARGEST_SCALE, high=2 * LARGEST_SCALE)]  # subtracted first
     scale: Annotated[np.ndarray, reals("features", low=SMALLEST_SPREAD, high=2 * LARGEST_SCALE)]  # divided by then
+    is_round: bool = False
 
     def columns(self, node: int) -> np.ndarray:
         """Return the covariates that a node looks at."""
@@ -189,7 +214,8 @@ class Surfaces(Splits):
         shares = self.share[self._range(self.column_offset, node)]
         names = [flatten(names[column]) for column in columns]
         terms = polynomial_terms(surface, self.mean[columns], self.scale[columns])
-        sums = () if terms is None else sum_rules(terms, surface.boundary, names, shares)
+        boundary = 0.0 if self.is_round else surface.boundary
+        sums = () if terms is None else sum_rules(terms, boundary, names, shares, is_round=self.is_round)
         return first_that_fits(chain(sums, influence_rules(surface, names, shares)), width)
 
     def prototypes(self, node: int, names: Sequence[str]) -> str:
@@ -236,6 +262,7 @@ class Surfaces(Splits):
             "basis_rows": basis_rows.tolist(),
             "intercept": surface.intercept,
             "boundary": surface.boundary,
+            "is_round": self.is_round,
             "shares": self.feature_shares(node, len(self.mean)).tolist(),
             "terms": None
             if terms is None
@@ -257,6 +284,7 @@ class Surfaces(Splits):
         boundary: np.ndarray,
         mean: np.ndarray,
         scale: np.ndarray,
+        is_round: bool = False,
     ) -> Surfaces:
         """Build the record: one entry for each node that is split, `bases` being rows of Z."""
         used, basis_row = np.unique(_joined(bases, np.int64), return_inverse=True)
@@ -276,6 +304,7 @@ class Surfaces(Splits):
             boundary=boundary,
             mean=mean,
             scale=scale,
+            is_round=is_round,
         )
 
     def take(self, nodes: np.ndarray, is_split: np.ndarray) -> Surfaces:
@@ -319,7 +348,7 @@ class Surfaces(Splits):
         return leaf
 
     def settings(self) -> dict[str, Any]:
-        return {"kernels": [kernel.to_dict() for kernel in self.kernels]}
+        return {"kernels": [kernel.to_dict() for kernel in self.kernels], "is_round": self.is_round}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any]) -> Self:
@@ -329,7 +358,8 @@ class Surfaces(Splits):
         kernels = tuple(Kernel.from_dict(kernel) for kernel in plain)
         if any(None in kernel.to_dict()["parameters"].values() for kernel in kernels):
             raise ValueError("a kernel of the surfaces has a parameter that was not learnt")
-        return cls.of_arrays(arrays, kernels=kernels)
+        is_round = check_flag("is_round", settings.get("is_round", False))
+        return cls.of_arrays(arrays, kernels=kernels, is_round=is_round)
 
     def _check_meaning(self, is_split: np.ndarray) -> None:
         if not np.array_equal(self.split, numbers(is_split)):
@@ -340,6 +370,9 @@ class Surfaces(Splits):
         for number, columns, own, rows in zip(self.kernel, n_columns, n_own, n_rows):
             if own != (rows or self.kernels[number].n_features(int(columns))):
                 raise ValueError("a surface has not the coefficients that its kernel needs")
+        are_planes = not n_rows.any() and all(map(is_linear, self.kernels))
+        if self.is_round and not (are_planes and not self.mean.any() and (self.scale == 1).all()):
+            raise ValueError("the surfaces are no hyperplanes of the covariates as they were given")
         if _is_any_twice(n_columns, self.column):
             raise ValueError("a surface has a covariate twice")
         if _is_any_twice(n_rows, self.basis_row):

@@ -159,8 +159,8 @@ class Fitted:
             return "That is what --max-depth 0 asks for."
         if self.tuned is not None:
             return (
-                "No other candidate is better by more than a standard error of its cross-validated score. To see "
-                "their splits, leave out --tune."
+                "Of no other candidate do held-out rows show that its risks mean anything. To see splits, leave out "
+                "--tune."
             )
         if tree.grown_.n_leaves > 1:
             return "No split is worth its price in pruning. Try a lower --alpha; --pruning none shows what was grown."
@@ -219,7 +219,12 @@ def _about_concordance(fitted: Fitted) -> str:
     return f"Harrell's C on these rows is {fitted.concordance:.3f}, which flatters; dipolar evaluate cross-validates."
 
 
-PRUNED_BY = {"bootstrap": "the bootstrap", "validation": "held-out rows", "fixed": "a fixed price"}
+PRUNED_BY = {
+    "bootstrap": "the bootstrap",
+    "leblanc-crowley": "the bootstrap as published",
+    "validation": "held-out rows",
+    "fixed": "a fixed price",
+}
 OPTION_OF = {"svm__kappa": "--kappa", "min_samples_leaf": "--min-leaf", "max_depth": "--max-depth"}
 
 

@@ -12,6 +12,9 @@ export function number(value) {
   return minus(String(Number(value.toPrecision(size >= 1e4 ? 6 : 4))));
 }
 
+// All digits that there are, where these are few.
+export const exact = (value) => minus(String(value));
+
 // Six digits, halves rounded down, as in the rules that Python prints: "x ≤ 123457" would send 123457 left, and a
 // threshold of 123456.5 does not.
 export const threshold = (value) => minus(String(Number((value - 1e-14 * Math.abs(value)).toPrecision(6))));

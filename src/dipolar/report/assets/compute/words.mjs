@@ -59,17 +59,18 @@ export function makeWords({ tree }) {
 
   // The score of a linear or polynomial surface in original units.
   function equation(node, left = true) {
-    const { terms, boundary } = splitOf(node);
+    const { terms, boundary, is_round: isRound } = splitOf(node);
+    const number = isRound ? Format.exact : Format.number;
     if (!terms || terms.some(({ columns }) => columns.length >= POWERS.length)) return null;
     const text = terms.filter(({ coefficient, columns }) => coefficient !== 0 && columns.length).map(({ coefficient, columns }) => {
       const counts = new Map();
       columns.forEach((column) => counts.set(column, (counts.get(column) || 0) + 1));
       const product = [...counts].map(([column, power]) => names[column] + POWERS[power]).join(" · ");
-      return { sign: coefficient < 0 ? "−" : "+", text: `${Format.number(Math.abs(coefficient))} ${product}` };
+      return { sign: coefficient < 0 ? "−" : "+", text: isRound && Math.abs(coefficient) === 1 ? product : `${number(Math.abs(coefficient))} ${product}` };
     });
     const constant = terms.filter(({ columns }) => !columns.length).reduce((sum, { coefficient }) => sum + coefficient, 0);
     const body = text.map(({ sign, text: term }, i) => (i ? ` ${sign} ${term}` : (sign === "−" ? `−${term}` : term))).join("");
-    return `${body} ${left ? "<" : "≥"} ${Format.number(boundary - constant)}`;
+    return `${body} ${left ? "<" : "≥"} ${number((isRound ? 0 : boundary) - constant)}`;
   }
 
   return { mainCovariates, question, condition, equation, kernel, kinds, axis };
