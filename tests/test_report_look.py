@@ -22,7 +22,10 @@ def test_nothing_runs_off_the_page(page, tmp_path, case, width):
         (_, y), tree = random_rows(), fitted("gaussian")[1]
         frame = random_rows()[0]
     else:
-        settings = {"long names": {"min_samples_leaf": 15}, "forty leaves": {"max_leaf_nodes": 40}}
+        settings = {
+            "long names": {"min_samples_leaf": 15},
+            "forty leaves": {"max_leaf_nodes": 40, "min_samples_leaf": 3},
+        }
         tree = hostile_tree(**settings.get(case, {"min_samples_leaf": 240}))
         assert tree.n_leaves_ == {"forty leaves": 40, "one leaf": 1}.get(case, tree.n_leaves_)
     page.open(tree.to_html(tmp_path / "tree.html", X=frame, y=y), width)

@@ -76,9 +76,9 @@ class SurvivalTreeCV(SurvivalModel):
         log-rank tree, ``{"min_samples_leaf": [10, 15, 30]}``. More candidates are not always better: on a few
         hundred rows the luck of the best of them costs more than another kernel brings.
     max_depth : "auto", sequence of int or None, default="auto"
-        The depths to choose from. "auto" is 0, a single leaf, up to half of log2(n) less 1, rounded, so that the largest
-        trees have about sqrt(n) / 2 leaves; n counts rows by their weights. Trees are grown once to the largest and cut
-        back, so more depths cost next to nothing. None leaves the depth to the tree.
+        The depths to choose from. "auto" is 0, a single leaf, up to half of log2(n) less 1, rounded: about sqrt(n) / 2
+        leaves at most; n counts rows by their weights. Trees are grown once to the largest and cut back, so more depths
+        cost next to nothing. None leaves the depth to the tree.
     cv : int, splitter or iterable, default=5
         Folds. A number means so many folds, drawn by `random_state` among as many rows as the weights count, with equal
         shares of events; None means 5. Folds of your own are numbers of the rows as they are given.

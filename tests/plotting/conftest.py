@@ -52,4 +52,5 @@ def curved(plane):
 
 @pytest.fixture(scope="session")
 def pruned(data):
-    return LogRankSurvivalTree(pruning="bootstrap", n_bootstraps=5, min_samples_leaf=10, random_state=0).fit(*data)
+    tree = LogRankSurvivalTree(pruning="leblanc-crowley", n_bootstraps=5, min_samples_leaf=10, random_state=0)
+    return tree.fit(*data)

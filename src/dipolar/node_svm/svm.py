@@ -71,12 +71,12 @@ class DipoleSVM(BaseEstimator):
     standardize : bool, default=True
         Whether to scale the covariates to mean 0 and variance 1 first.
     init : {"hazard", "median", "quartile", "positive"}, default="hazard"
-        Where the search starts. "hazard": from the gradient of Cox's partial likelihood, the martingale residuals times
-        the kernel's features. "median", the paper's: each covariate is cut at its median and the cut with the smallest
-        criterion is taken. "quartile", the authors' scripts': each covariate (ten of them, drawn at random, if there
-        are more) is cut at its three quartiles, the problem is solved from each cut, and the best solution is taken.
-        "positive": every dipole is oriented positively; with `max_reorientations=0` this is the criterion of Bobrowski
-        and Kretowski.
+        Where the search starts. "hazard": one Newton step of Cox's partial likelihood from zero, along the kernel's
+        features: the martingale residuals times the features, over their covariance with a little ridge. "median", the
+        paper's: each covariate is cut at its median and the cut with the smallest criterion is taken. "quartile", the
+        authors' scripts': each covariate (ten of them, drawn at random, if there are more) is cut at its three
+        quartiles, the problem is solved from each cut, and the best solution is taken. "positive": every dipole is
+        oriented positively; with `max_reorientations=0` this is the criterion of Bobrowski and Kretowski.
     cut : {"svm", "logrank"}, default="svm"
         Where along its score the data are cut: at 0, or where the log-rank statistic between both sides is largest.
     tol : float, default=0.01

@@ -114,7 +114,7 @@ def plot_pruning_path(tree: BaseSurvivalTree, *, ax: Axes | None = None) -> Axes
     _draw_path(ax, path.n_leaves, judged, 0, label)
     if np.isfinite(path.honest_statistics).any():
         judged = path.honest_statistics
-        label = "on held-out rows" if tree.pruning == "validation" else "corrected by resamples"
+        label = "on held-out rows" if tree.pruning == "validation" else "corrected by bootstrap"
         _draw_path(ax, path.n_leaves, judged, 1, label)
     if tree.pruning is not None:
         worth = judged - tree.alpha * path.n_splits
