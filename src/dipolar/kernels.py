@@ -76,6 +76,9 @@ class Kernel:
     #: Whether the Gram matrix has a rank that does not grow with the number of rows.
     has_finite_rank: ClassVar[bool] = False
 
+    #: Whether it sees of two rows only their inner products, so that rows may be given in any orthonormal basis.
+    is_rotation_invariant: ClassVar[bool] = False
+
     #: k(u, v) as a JavaScript function of two arrays of numbers and an object of the parameters; None: there is none.
     javascript: ClassVar[str | None] = None
 
@@ -98,6 +101,13 @@ class Kernel:
     def diagonal(self, A: np.ndarray) -> np.ndarray:
         """Return k(a, a) for the rows of A."""
         raise NotImplementedError
+
+    def slopes(self, A: np.ndarray, B: np.ndarray, coefficients: np.ndarray) -> np.ndarray | None:
+        """Return the gradient, at each row a of A, of the sum of coefficients times k(a, b) over the rows b of B.
+
+        By matrix products, which is what wide rows need; None where the kernel has no such form.
+        """
+        return None
 
     def n_features(self, n_columns: int) -> int | None:
         """Number of explicit features on rows of this width; None where there are infinitely or too many."""
@@ -160,6 +170,7 @@ class LinearKernel(Kernel):
     """k(u, v) = <u, v>"""
 
     has_finite_rank: ClassVar[bool] = True
+    is_rotation_invariant: ClassVar[bool] = True
     javascript: ClassVar[str | None] = "(u, v) => u.reduce((sum, x, i) => sum + x * v[i], 0)"
 
     def block(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -194,6 +205,7 @@ class PolynomialKernel(Kernel):
     degree: int = 3
     coef0: float = 1.0
     has_finite_rank: ClassVar[bool] = True
+    is_rotation_invariant: ClassVar[bool] = True
     javascript: ClassVar[str | None] = (
         "(u, v, { degree, coef0 }) => (u.reduce((sum, x, i) => sum + x * v[i], 0) + coef0) ** degree"
     )
@@ -214,6 +226,9 @@ class PolynomialKernel(Kernel):
 
     def diagonal(self, A: np.ndarray) -> np.ndarray:
         return (np.einsum("ij,ij->i", A, A) + self.coef0) ** self.degree
+
+    def slopes(self, A: np.ndarray, B: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        return (self.degree * (A @ B.T + self.coef0) ** (self.degree - 1) * coefficients) @ B
 
     def n_features(self, n_columns: int) -> int | None:
         if self.coef0 > 0:
@@ -266,6 +281,7 @@ class GaussianKernel(Kernel):
     """k(u, v) = exp(-|u - v|^2 / (2 sigma2)); by default sigma2 is the mean squared distance from the mean"""
 
     sigma2: float | None = None
+    is_rotation_invariant: ClassVar[bool] = True
     javascript: ClassVar[str | None] = (
         "(u, v, { sigma2 }) => Math.exp(-u.reduce((sum, x, i) => sum + (x - v[i]) ** 2, 0) / (2 * sigma2))"
     )
@@ -293,6 +309,10 @@ class GaussianKernel(Kernel):
 
     def diagonal(self, A: np.ndarray) -> np.ndarray:
         return np.ones(len(A))
+
+    def slopes(self, A: np.ndarray, B: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        pulls = self.block(A, B) * (coefficients / _learnt(self, self.sigma2))
+        return pulls @ B - pulls.sum(axis=1)[:, None] * A
 
     @property
     def word(self) -> str:
@@ -343,6 +363,7 @@ class SigmoidKernel(Kernel):
 
     gamma: float | None = None
     coef0: float = 1.0
+    is_rotation_invariant: ClassVar[bool] = True
     javascript: ClassVar[str | None] = (
         "(u, v, { gamma, coef0 }) => Math.tanh(gamma * u.reduce((sum, x, i) => sum + x * v[i], 0) + coef0)"
     )
@@ -360,6 +381,9 @@ class SigmoidKernel(Kernel):
 
     def block(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         return np.tanh(_learnt(self, self.gamma) * (A @ B.T) + self.coef0)
+
+    def slopes(self, A: np.ndarray, B: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        return ((1.0 - self.block(A, B) ** 2) * (coefficients * _learnt(self, self.gamma))) @ B
 
     def diagonal(self, A: np.ndarray) -> np.ndarray:
         return np.tanh(_learnt(self, self.gamma) * np.einsum("ij,ij->i", A, A) + self.coef0)

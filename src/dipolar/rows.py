@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from dipolar.scaling import mean_and_deviation
 from dipolar.survival import Survival
 
 __all__ = ["TrainingRows", "arrange_rows"]
@@ -20,6 +22,14 @@ class TrainingRows:
     weight: np.ndarray  # (n_rows,) > 0
     first: np.ndarray  # (n_rows,) int64, the first of the given rows that each of these is
     number: np.ndarray  # (n_samples,) int64, which of these rows each given row is; -1 for rows of weight zero
+
+    @cached_property
+    def standardised(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Mean and deviation of the covariates, and these less the one by the other; see `mean_and_deviation`."""
+        mean, deviation = mean_and_deviation(self.X, self.weight)
+        scaled = self.X - mean
+        scaled /= deviation
+        return mean, deviation, scaled
 
     @property
     def n_given(self) -> np.ndarray:
@@ -59,10 +69,9 @@ def arrange_rows(X: np.ndarray, survival: Survival, weight: np.ndarray, *, event
     number[rows] = np.cumsum(is_first) - 1
     first = np.flatnonzero(is_first)
     total = np.add.reduceat(weight[rows], first)
-    # Adding zero makes zeros of either sign one number.
-    return TrainingRows(
-        X[rows[first]] + 0.0, survival.take(rows[first]), total, np.minimum.reduceat(rows, first), number
-    )
+    distinct = X[rows[first]]
+    distinct += 0.0  # makes zeros of either sign one number
+    return TrainingRows(distinct, survival.take(rows[first]), total, np.minimum.reduceat(rows, first), number)
 
 
 def _same_rows(X: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.ndarray:

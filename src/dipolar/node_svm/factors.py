@@ -23,8 +23,11 @@ from dipolar.kernels import LARGEST_SCALE, Kernel, PrecomputedKernel
 
 __all__ = ["Factor", "Surface", "factorise", "few_features", "is_explicit", "snap"]
 
-# Rows that are scored at a time.
-ROWS_AT_A_TIME = 512
+# Rows that are scored at a time, and fewer where they are wide.
+ROWS_AT_A_TIME, FEWEST_AT_A_TIME = 512, 32
+
+# Numbers that rows that are scored at a time should have in all.
+NUMBERS_AT_A_TIME = 1 << 20
 
 # Explicit features are used while they are no more than the rows, or no more than this.
 FEW_FEATURES = 64
@@ -130,9 +133,10 @@ class Surface:
         scores = np.full(len(X), self.intercept)
         if self.is_flat:
             return scores
-        basis, part = np.ascontiguousarray(self.rows), np.empty((ROWS_AT_A_TIME, X.shape[1]))
-        for first in range(0, len(X), ROWS_AT_A_TIME):
-            here = X[first : first + ROWS_AT_A_TIME]
+        n_rows = max(FEWEST_AT_A_TIME, min(ROWS_AT_A_TIME, NUMBERS_AT_A_TIME // max(1, X.shape[1])))
+        basis, part = np.ascontiguousarray(self.rows), np.empty((n_rows, X.shape[1]))
+        for first in range(0, len(X), n_rows):
+            here = X[first : first + n_rows]
             part[: len(here)], part[len(here) :] = here, X[0]
             with np.errstate(over="ignore", invalid="ignore"):
                 values = self.kernel.block(part, basis) if len(basis) else self.kernel.features(part)
@@ -174,7 +178,9 @@ def _require_scores(scores: np.ndarray) -> None:
         )
 
 
-def factorise(kernel: Kernel, X: np.ndarray, tol: float = 1e-4, max_rank: int | None = None) -> Factor:
+def factorise(
+    kernel: Kernel, X: np.ndarray, tol: float = 1e-4, max_rank: int | None = None, *, whole: bool = False
+) -> Factor:
     """Factor the kernel on the rows of X.
 
     Parameters
@@ -185,6 +191,8 @@ def factorise(kernel: Kernel, X: np.ndarray, tol: float = 1e-4, max_rank: int | 
         The pivoted factor stops when the trace of what it leaves out is below `tol` times the trace of the kernel.
     max_rank : int, default=None
         The most columns a pivoted factor may have; None for no limit but the number of rows.
+    whole : bool
+        Whether the kernel matrix is made whatever the number of rows: where it is small beside X.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         if is_explicit(kernel, X.shape[1], len(X)):
@@ -193,7 +201,8 @@ def factorise(kernel: Kernel, X: np.ndarray, tol: float = 1e-4, max_rank: int | 
             diagonal = kernel.diagonal(X)
             _require_moderate(kernel, diagonal, LARGEST_SCALE**2)
             tol = min(tol, FINITE_RANK_TOL) if kernel.has_finite_rank else tol
-            factor = _pivoted_factor(kernel, X, diagonal, tol, len(X) if max_rank is None else min(max_rank, len(X)))
+            most = len(X) if max_rank is None else min(max_rank, len(X))
+            factor = _pivoted_factor(kernel, X, diagonal, tol, most, whole or len(X) <= FEW_ROWS)
     _require_moderate(kernel, factor.features, LARGEST_SCALE)
     return factor
 
@@ -225,9 +234,11 @@ def _explicit_factor(kernel: Kernel, X: np.ndarray) -> Factor:
     return Factor(kernel, features, centre, none, np.empty((0, X.shape[1])), np.empty((0, 0)), 0.0, True)
 
 
-def _pivoted_factor(kernel: Kernel, X: np.ndarray, diagonal: np.ndarray, tol: float, max_rank: int) -> Factor:
+def _pivoted_factor(
+    kernel: Kernel, X: np.ndarray, diagonal: np.ndarray, tol: float, max_rank: int, whole: bool
+) -> Factor:
     """Pivoted incomplete Cholesky (Fine and Scheinberg 2001); each step adds the row that is represented worst."""
-    find = _pivot_matrix if len(X) <= FEW_ROWS else _pivot_columns
+    find = _pivot_matrix if whole else _pivot_columns
     columns, rows, residual = find(kernel, X, diagonal, tol, max_rank)
     triangle = np.tril(columns[:, rows].T)
     features, centre = _centred(columns.T)

@@ -6,6 +6,7 @@ dipoles come from all training rows and are the same in every node of a tree.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,13 +19,14 @@ from dipolar.node_svm.dipoles import CUTOFF_RULES, find_cutoffs
 from dipolar.node_svm.factors import Factor, Surface, factorise
 from dipolar.node_svm.search import INITS, Settled, Starts, settle, starting_cuts
 from dipolar.node_svm.solvers import SOLVERS
+from dipolar.node_svm.spans import Span, spread_over
 from dipolar.parameters import LARGEST_WEIGHT, check_choice, check_flag, check_kappa, check_number
 from dipolar.quantiles import pairwise_distance_quantile
 from dipolar.rows import TrainingRows
-from dipolar.scaling import mean_and_deviation, require_spread
+from dipolar.scaling import require_spread
 from dipolar.survival import Survival
 
-__all__ = ["CUTS", "DistanceQuantile", "Inherited", "LearntSvm", "NodeSplit", "check_svm", "learn"]
+__all__ = ["CUTS", "DistanceQuantile", "Inherited", "LearntSvm", "NodeSplit", "check_svm", "learn", "spread"]
 
 KAPPA_SCALES = ("mean", "sum")
 
@@ -60,6 +62,7 @@ class LearntSvm:
     mean: np.ndarray  # (n_features,) subtracted from covariates
     scale: np.ndarray  # (n_features,) by which they are divided then
     rules: SearchRules
+    standardize: bool
     solver: str
     factor_tol: float
     max_rank: int | None
@@ -69,7 +72,13 @@ class LearntSvm:
         """Covariates as the kernel wants them."""
         if not self.mean.any() and (self.scale == 1.0).all():
             return X
-        return (X - self.mean) / self.scale
+        scaled = X - self.mean
+        scaled /= self.scale
+        return scaled
+
+    def scaled_rows(self, rows: TrainingRows) -> np.ndarray:
+        """The covariates of the rows that it was learnt from, as the kernel wants them."""
+        return rows.standardised[2] if self.standardize else rows.X
 
     @property
     def tolerance(self) -> float:
@@ -152,6 +161,11 @@ class NodeSplit:
     settled: Settled
 
 
+def spread(svms: Sequence[LearntSvm], Z: np.ndarray) -> Span | None:
+    """Return wide rows in coordinates in which the machines find what they find in Z; None where there are none."""
+    return None if any(svm.starts_from_cuts for svm in svms) else spread_over(Z, [svm.kernel for svm in svms])
+
+
 def check_svm(svm: Any) -> None:
     """Check the parameters of a `DipoleSVM` that stand for themselves."""
     for name in ("pure_quantile", "mixed_quantile"):
@@ -195,8 +209,7 @@ def learn(svm: Any, rows: TrainingRows, rng: np.random.Generator, *, root_cutoff
     With `root_cutoffs` the time gaps that bound its dipoles are those of these rows, in every node.
     """
     check_svm(svm)
-    mean, scale = _find_scale(svm, rows)
-    X = (rows.X - mean) / scale if svm.standardize else rows.X
+    mean, scale, X = rows.standardised if svm.standardize else _as_they_are(rows.X)
     require_spread(X)
     kernel = make_kernel(svm.kernel).fit(X, rows.weight)
     bounds = np.nan, np.nan
@@ -219,13 +232,21 @@ def learn(svm: Any, rows: TrainingRows, rng: np.random.Generator, *, root_cutoff
         solver_tol=float(svm.solver_tol),
         max_reorientations=int(svm.max_reorientations),
     )
-    return LearntSvm(kernel, mean, scale, rules, svm.solver, svm.factor_tol, svm.max_rank, svm.cut == "logrank")
+    return LearntSvm(
+        kernel,
+        mean,
+        scale,
+        rules,
+        bool(svm.standardize),
+        svm.solver,
+        svm.factor_tol,
+        svm.max_rank,
+        svm.cut == "logrank",
+    )
 
 
-def _find_scale(svm: Any, rows: TrainingRows) -> tuple[np.ndarray, np.ndarray]:
-    if not svm.standardize:
-        return np.zeros(rows.X.shape[1]), np.ones(rows.X.shape[1])
-    return mean_and_deviation(rows.X, rows.weight)
+def _as_they_are(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return np.zeros(X.shape[1]), np.ones(X.shape[1]), X
 
 
 def _find_margin(margin: Any, X: np.ndarray, weight: np.ndarray, rng: np.random.Generator) -> float:

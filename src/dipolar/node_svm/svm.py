@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from dipolar.kernels import LinearKernel, is_precomputed, require_square
 from dipolar.node_svm.dipoles import find_cutoffs
 from dipolar.node_svm.factors import Surface
-from dipolar.node_svm.learning import LearntSvm, NodeSplit, check_svm, learn
+from dipolar.node_svm.learning import LearntSvm, NodeSplit, check_svm, learn, spread
+from dipolar.node_svm.spans import Span
 from dipolar.node_svm.search import SplitStatus
 from dipolar.rows import TrainingRows, arrange_rows
 from dipolar.threads import one_blas_thread
@@ -103,7 +104,7 @@ class DipoleSVM(BaseEstimator):
     dual_coef_ : ndarray of shape (n_support,)
         Their coefficients: the score is ``kernel(X, support_vectors_) @ dual_coef_ + intercept_``.
     coef_ : ndarray of shape (n_features,)
-        Normal of the surface; linear kernel with no more than max(64, n_samples) covariates only.
+        Normal of the surface; linear kernel only.
     intercept_ : float
         The middle of the interval of best intercepts.
     margin_ : float
@@ -223,11 +224,14 @@ class DipoleSVM(BaseEstimator):
         rng = np.random.default_rng(SEED)
 
         svm = learn(self, rows, rng)
-        Z = svm.scaled(rows.X)
+        Z = svm.scaled_rows(rows)
         with one_blas_thread():
-            found = svm.split(Z, rows.survival, rows.weight, rng)
-            surface, _, _ = svm.cut(found.surface, Z, rows.survival, rows.weight)
-        self._keep(svm, found, surface, rows)
+            span = spread([svm], Z)
+            near = Z if span is None else span.coordinates
+            found = svm.split(near, rows.survival, rows.weight, rng)
+            surface, _, _ = svm.cut(found.surface, near, rows.survival, rows.weight)
+            surface = surface if span is None else span.restore(surface, found.factor.basis)
+        self._keep(svm, found, surface, rows, span)
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -241,16 +245,17 @@ class DipoleSVM(BaseEstimator):
         """Return 0 for the rows left of the surface (score < 0) and 1 for the others."""
         return (self.decision_function(X) >= 0).astype(np.int64)
 
-    def _keep(self, svm: LearntSvm, found: NodeSplit, surface: Surface, rows: TrainingRows) -> None:
+    def _keep(self, svm: LearntSvm, found: NodeSplit, surface: Surface, rows: TrainingRows, span: Span | None) -> None:
         """Assign what a user may look at."""
         settled, factor = found.settled, found.factor
-        used, coefficients = factor.expansion(settled.weights)
+        in_rows = factor if span is None or not factor.is_explicit else span
+        used, coefficients = in_rows.expansion(settled.weights)
         self._svm, self._surface = svm, surface
         self._columns = rows.first if is_precomputed(self.kernel) else None
         self.margin_ = svm.rules.margin
         self.boundary_ = surface.boundary
         self.support_ = rows.first[used]
-        Z = svm.scaled(rows.X)
+        Z = svm.scaled_rows(rows)
         self.support_vectors_ = np.empty((0, Z.shape[1])) if is_precomputed(self.kernel) else Z[used]
         self.dual_coef_ = coefficients
         self.intercept_ = surface.intercept
@@ -262,8 +267,8 @@ class DipoleSVM(BaseEstimator):
         self.status_ = str(settled.status)
         self.rank_ = factor.rank
         self.factor_residual_ = factor.residual
-        if factor.is_explicit and isinstance(factor.kernel, LinearKernel):
-            self.coef_ = settled.weights
+        if isinstance(surface.kernel, LinearKernel):
+            self.coef_ = surface.coefficients
         if settled.status is SplitStatus.UNCONVERGED:
             warnings.warn(
                 f"The node problem was solved to a relative duality gap of {self.duality_gap_:.1e}, not "

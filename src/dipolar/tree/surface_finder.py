@@ -15,8 +15,9 @@ from dipolar._core.surfaces import cut_surfaces, prepare_nodes, sample_rows, tak
 from dipolar.kernels import is_precomputed
 from dipolar.node_svm.factors import Surface, few_features
 from dipolar.node_svm.interior_point import suits_blas
-from dipolar.node_svm.learning import NO_LIMITS, Inherited, LearntSvm, check_svm, learn
+from dipolar.node_svm.learning import NO_LIMITS, Inherited, LearntSvm, check_svm, learn, spread
 from dipolar.node_svm.search import STATUSES, SplitStatus, Starts, starting_cuts
+from dipolar.node_svm.spans import Span
 from dipolar.node_svm.svm import DipoleSVM
 from dipolar.rows import TrainingRows
 from dipolar.survival import Survival
@@ -80,13 +81,19 @@ class SurfaceSplitter:
     def prepare(self, rows: TrainingRows, rng: np.random.Generator) -> tuple[Any, ...]:
         """Return what the machines learn from all rows, and the covariates as they want them."""
         svms = tuple(learn(svm, rows, rng, root_cutoffs=self.root_cutoffs) for svm in self.svms)
-        Z = np.ascontiguousarray(svms[0].scaled(rows.X))
-        return (svms, Z, rows.X) if self.max_terms < self.max_features else (svms, Z)
+        Z = np.ascontiguousarray(svms[0].scaled_rows(rows))
+        if self.max_terms < self.max_features:
+            return svms, Z, rows.X
+        span = spread(svms, Z) if self.max_features == Z.shape[1] else None
+        return (svms, Z) if span is None else (svms, span.coordinates, None, span)
 
     def finder(
         self, survival: Survival, weight: np.ndarray, limits: GrowthLimits, rng: np.random.Generator, *prepared: Any
     ) -> SurfaceFinder:
         """Return the finder of the tree of one sample."""
+        Z = prepared[1]
+        if self.max_features > Z.shape[1]:  # coordinates of wide rows, all of which are used
+            return SurfaceFinder(replace(self, max_features=Z.shape[1]), survival, weight, limits, rng, *prepared)
         return SurfaceFinder(self, survival, weight, limits, rng, *prepared)
 
 
@@ -143,6 +150,8 @@ class SurfaceFinder:
         The machines, and the covariates of all rows as they want them.
     X : ndarray, default=None
         The covariates as they were given, where surfaces are narrowed: hyperplanes are then rounded in their units.
+    span : Span, default=None
+        The covariates of wide rows, whose coordinates Z then is: surfaces are found in these, and told in those.
     """
 
     def __init__(
@@ -155,12 +164,13 @@ class SurfaceFinder:
         svms: tuple[LearntSvm, ...],
         Z: np.ndarray,
         X: np.ndarray | None = None,
+        span: Span | None = None,
     ) -> None:
         self.orders = np.flatnonzero(weight).astype(np.int32).reshape(1, -1)
         self.goes_left = np.zeros(len(weight), dtype=bool)
         self.ends = np.zeros(len(STATUSES), np.int64)
         self._splitter, self._rng = splitter, rng
-        self._Z = Z
+        self._Z, self._span = Z, span
         self._machines = [_Machine(svm, Z.shape[1], splitter) for svm in svms]
         are_planes = all(is_linear(svm.kernel) and svm.kernel.n_features(splitter.sizes[-1]) for svm in svms)
         self._X = X if are_planes else None
@@ -170,6 +180,7 @@ class SurfaceFinder:
         self._widest = max(machine.tables.widest for machine in self._machines)
         self._found: list[_Found] = []
         self._n_found = 0
+        self._rows_of: list[np.ndarray] = []  # of each find, where rows are wide
         self._bases: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # rows and coefficients, by number of the find
 
     @property
@@ -194,6 +205,8 @@ class SurfaceFinder:
         if self._X is not None:
             for node in np.flatnonzero(found.logrank > 0):
                 self._round(found, int(node), self.orders[0, start[node] : stop[node]], self._X)
+        if self._span is not None:
+            self._rows_of += [np.sort(self.orders[0, begin:end]) for begin, end in zip(start, stop)]
         self._found.append(found)
         self._n_found += n_nodes
         return found.logrank, found.logrank
@@ -228,23 +241,48 @@ class SurfaceFinder:
         none = np.empty(0, np.int64), np.empty(0)
         bases = [self._bases.get(int(number), none) for number in kept]
         svm = self._machines[0].svm
+        columns = [column[:n] for column, n in zip(every.column, every.n_columns)]
+        shares = [share[:n] for share, n in zip(every.share, every.n_columns)]
+        coefficients = [own[:n] if n >= 0 else base[1] for own, n, base in zip(every.coefficient, every.n_own, bases)]
+        if self._span is not None:
+            columns = [np.arange(len(svm.mean), dtype=np.int32)] * len(kept)
+            coefficients, shares = self._spread_out(self._span, kept, every.machine, coefficients, bases)
         return Surfaces.collect(
             found >= 0,
             [machine.svm.kernel for machine in self._machines],
             every.machine,
-            columns=[column[:n] for column, n in zip(every.column, every.n_columns)],
-            shares=[share[:n] for share, n in zip(every.share, every.n_columns)],
-            coefficients=[
-                own[:n] if n >= 0 else base[1] for own, n, base in zip(every.coefficient, every.n_own, bases)
-            ],
+            columns=columns,
+            shares=shares,
+            coefficients=coefficients,
             bases=[base[0] for base in bases],
-            Z=self._Z,
+            Z=self._Z if self._span is None else self._span.rows,
             intercept=every.intercept,
             boundary=every.boundary,
             mean=svm.mean if self._X is None else np.zeros_like(svm.mean),
             scale=svm.scale if self._X is None else np.ones_like(svm.scale),
             is_round=self._X is not None,
         )
+
+    def _spread_out(
+        self,
+        span: Span,
+        kept: np.ndarray,
+        machine: np.ndarray,
+        coefficients: list[np.ndarray],
+        bases: list[tuple[np.ndarray, np.ndarray]],
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Return coefficients and shares of surfaces over the covariates, given those over coordinates."""
+        are_planes = [k for k in range(len(kept)) if not len(bases[k][0])]
+        if are_planes:  # of all of them in one product
+            normals = span.normals(np.column_stack([coefficients[k] for k in are_planes])).T
+            for k, normal in zip(are_planes, normals):
+                coefficients[k] = normal
+        shares = []
+        for k, number in enumerate(kept):
+            kernel, basis = self._machines[int(machine[k])].svm.kernel, bases[k][0]
+            surface = Surface(kernel, span.rows[basis], coefficients[k], 0.0)
+            shares.append(surface_shares(surface, span.rows[self._rows_of[int(number)]]))
+        return coefficients, shares
 
     def _room(self, n_nodes: int) -> _Found:
         m = self._splitter.max_features
@@ -400,7 +438,7 @@ class SurfaceFinder:
             found.coefficient[node, : len(surface.coefficients)] = surface.coefficients * machine.tables.sizes(
                 len(columns)
             )
-        if found.logrank[node] > 0.0:
+        if found.logrank[node] > 0.0 and self._span is None:
             found.share[node, : len(columns)] = surface_shares(surface, Z)
 
     def _add_parent(

@@ -112,7 +112,8 @@ def surface_shares(surface: Surface, X: np.ndarray) -> np.ndarray:
 
     A covariate counts with the mean absolute change of the score when its values are replaced by their mean. For a
     hyperplane this is |coefficient| times the mean absolute deviation. Of curved surfaces at most 64 rows, evenly
-    spread, are looked at, and fewer, down to 8, where there are more than 700 covariates.
+    spread, are looked at. Where there are more than 700 covariates, each is a small part of its score, and the change
+    is taken from the gradient; of kernels that have none fewer rows are looked at, down to 8.
 
     Parameters
     ----------
@@ -125,6 +126,11 @@ def surface_shares(surface: Surface, X: np.ndarray) -> np.ndarray:
     if not len(surface.rows) and is_linear(surface.kernel):
         return _in_shares(np.abs(surface.coefficients) * np.abs(X - X.mean(axis=0)).mean(axis=0))
     effect = np.zeros(n_columns)
+    if SCORED_FOR_SHARES < ROWS_FOR_SHARES * n_columns**2 and len(surface.rows):
+        few = X[np.linspace(0, len(X) - 1, min(len(X), ROWS_FOR_SHARES)).astype(np.int64)]
+        slopes = surface.kernel.slopes(few, surface.rows, surface.coefficients)
+        if slopes is not None:
+            return _in_shares(np.abs(slopes * (few - few.mean(axis=0))).mean(axis=0))
     most = min(ROWS_FOR_SHARES, max(FEWEST_ROWS_FOR_SHARES, SCORED_FOR_SHARES // n_columns**2))
     if len(X) > most:
         X = X[np.linspace(0, len(X) - 1, most).astype(np.int64)]
