@@ -53,9 +53,16 @@ def divide_nodes(orders, start, stop, goes_left, weight, event, buffer, middle, 
 
 
 @compiled()
+def _mark(rows, inside, value):
+    """Say of some rows whether they are inside."""
+    for row in rows:
+        inside[row] = value
+
+
+@compiled()
 def find_axis_cuts(
     columns, orders, start, stop, drawn, max_tried, time, event, weight, exposure, limits, family,
-    position, residual, spread, grid, tree, goes_left, cuts,
+    position, residual, spread, grid, tree, everyone, inside, line, goes_left, cuts,
 ):  # fmt: skip
     """Find the best cut of some nodes, and mark the rows that it sends left.
 
@@ -71,6 +78,8 @@ def find_axis_cuts(
         How many covariates that vary in the node are tried.
     position, residual, spread, grid, tree
         Scratch, as for `best_cut`.
+    everyone, inside, line
+        As for `best_cut`; `inside` comes and goes as all False.
     goes_left : bool array (n,)
         Overwritten for the rows of nodes that have a cut.
     cuts : float64 array (n_nodes, 6)
@@ -79,10 +88,14 @@ def find_axis_cuts(
     """
     for node in range(len(start)):
         cut = cuts[node]
+        if everyone is not None:
+            _mark(orders[-1, start[node] : stop[node]], inside, True)
         found = best_cut(
             columns, orders, start[node], stop[node], drawn[node], max_tried, time, event, weight, exposure, limits,
-            family, position, residual, spread, grid, tree, cut[:4],
+            family, position, residual, spread, grid, tree, cut[:4], everyone, inside, line,
         )  # fmt: skip
+        if everyone is not None:
+            _mark(orders[-1, start[node] : stop[node]], inside, False)
         cut[CUT_LOGRANK] = cut[GAIN]
         cut[MISSING_SEEN] = 0.0
         if found:

@@ -273,9 +273,19 @@ def _scan_side(
 
 
 @compiled()
+def _pick(order, inside, rows):
+    """Overwrite `rows` with those of an order that are inside."""
+    k = 0
+    for row in order:
+        if inside[row]:
+            rows[k] = row
+            k += 1
+
+
+@compiled()
 def best_cut(
     columns, orders, start, stop, features, max_tried, time, event, weight, exposure, limits, family,
-    position, residual, spread, grid, tree, best,
+    position, residual, spread, grid, tree, best, everyone, inside, line,
 ):  # fmt: skip
     """Find the cut of a node with the largest statistic over the given covariates.
 
@@ -285,7 +295,7 @@ def best_cut(
         Covariates, one row per feature; NaN where missing.
     orders : int32 array (n_features + 1, n)
         `orders[f, start:stop]` are the rows of the node sorted by feature f, missing ones last; the last row
-        sorts them by time, in any order among equal times.
+        sorts them by time, in any order among equal times. With `everyone` only this last one is there.
     start, stop : int
         The node's slice.
     features : int64 array
@@ -305,6 +315,11 @@ def best_cut(
         Scratch, overwritten.
     best : float64 array (4,)
         Overwritten: gain, feature, threshold, 1.0 where missing values go left.
+    everyone : int32 array (n_features + 1, n), or None
+        All rows sorted by each feature. Of many features few are tried in a node, and for these its rows are picked
+        from here, instead of being kept sorted by all of them.
+    inside, line : bool and int32 arrays (n,), or None
+        Which rows are the node's, and scratch.
 
     Returns
     -------
@@ -332,7 +347,11 @@ def best_cut(
             break
         feature = features[f]
         column = columns[feature]
-        rows = orders[feature, start:stop]
+        if everyone is None:
+            rows = orders[feature, start:stop]
+        else:
+            rows = line[: stop - start]
+            _pick(everyone[feature], inside, rows)
         n_present = len(rows)
         while n_present > 0 and np.isnan(column[rows[n_present - 1]]):
             n_present -= 1

@@ -15,6 +15,7 @@ from dipolar.parallel import run_tasks
 from dipolar.resampling import draw_with_replacement, draw_without_replacement
 from dipolar.rows import TrainingRows
 from dipolar.survival import Survival
+from dipolar.threads import one_blas_thread
 from dipolar.tree.growing import Splitter, grow_tree
 from dipolar.tree.limits import GrowthLimits
 from dipolar.tree.record import Tree
@@ -57,11 +58,12 @@ def plant(
     trees: list[Tree] = []
     n_unconverged = 0
     # Threads: the work is in compiled code that releases the interpreter.
-    for part, unconverged in run_tasks(tasks, n_jobs, prefer="threads"):
-        trees += part
-        n_unconverged += unconverged
-        if progress is not None:
-            progress(len(trees), len(numbers))
+    with one_blas_thread():
+        for part, unconverged in run_tasks(tasks, n_jobs, prefer="threads"):
+            trees += part
+            n_unconverged += unconverged
+            if progress is not None:
+                progress(len(trees), len(numbers))
     return trees, n_unconverged
 
 

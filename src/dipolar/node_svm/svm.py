@@ -15,8 +15,8 @@ from dipolar.kernels import LinearKernel, is_precomputed, require_square
 from dipolar.node_svm.dipoles import find_cutoffs
 from dipolar.node_svm.factors import Surface
 from dipolar.node_svm.learning import LearntSvm, NodeSplit, check_svm, learn, spread
-from dipolar.node_svm.spans import Span
 from dipolar.node_svm.search import SplitStatus
+from dipolar.node_svm.spans import Span
 from dipolar.rows import TrainingRows, arrange_rows
 from dipolar.threads import one_blas_thread
 from dipolar.validation import check_fit_data, check_predict_data

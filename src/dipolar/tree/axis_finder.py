@@ -18,6 +18,10 @@ from dipolar.tree.splits import AxisCuts
 __all__ = ["AxisFinder", "AxisSplitter", "sort_columns"]
 
 
+# Levels of a tree, more or less.
+LEVELS = 6
+
+
 def sort_columns(X: np.ndarray) -> np.ndarray:
     """Return the rows sorted by each covariate, missing values last, and once as they are: (n_features + 1, n)."""
     n, n_features = X.shape
@@ -86,8 +90,12 @@ class AxisFinder:
         sorted_rows: np.ndarray,
     ) -> None:
         n = len(weight)
-        self.orders = np.empty((len(sorted_rows), np.count_nonzero(weight)), np.int32)
-        keep_sampled(sorted_rows, weight, self.orders)
+        # Of many covariates few are tried in each node; its rows are then sorted by these alone.
+        is_wide = _sorts_few(splitter.max_features, float(weight.sum()), limits, len(columns))
+        kept = sorted_rows[-1:] if is_wide else sorted_rows
+        self.orders = np.empty((len(kept), np.count_nonzero(weight)), np.int32)
+        keep_sampled(kept, weight, self.orders)
+        self._picking = (sorted_rows, np.zeros(n, bool), np.empty(n, np.int32)) if is_wide else (None, None, None)
         self.goes_left = np.zeros(n, dtype=bool)
         self._columns, self._rng, self._max_features = columns, rng, splitter.max_features
         self._outcome = survival.time, survival.event, weight, _baseline_exposure(survival, weight, splitter.family)
@@ -103,7 +111,7 @@ class AxisFinder:
         cuts = np.empty((len(start), CUT_FIELDS))
         find_axis_cuts(
             self._columns, self.orders, start, stop, drawn, self._max_features, *self._outcome, self._limits,
-            self._family, *self._scratch, self.goes_left, cuts,
+            self._family, *self._scratch, *self._picking, self.goes_left, cuts,
         )  # fmt: skip
         self._cuts.append(cuts)
         return np.where(cuts[:, FEATURE] >= 0, cuts[:, GAIN], 0.0), cuts[:, CUT_LOGRANK]
@@ -118,6 +126,12 @@ class AxisFinder:
             missing_left=cuts[:, MISSING_LEFT] == 1.0,
             missing_seen=cuts[:, MISSING_SEEN] == 1.0,
         )
+
+
+def _sorts_few(max_features: int, n_rows: float, limits: GrowthLimits, n_features: int) -> bool:
+    """Tell whether the covariates tried in all nodes are fewer than those that rows are divided by on all levels."""
+    most_leaves = min(limits.max_leaf_nodes, n_rows / limits.min_samples_leaf)
+    return max_features * most_leaves < LEVELS * n_features
 
 
 def _baseline_exposure(survival: Survival, weight: np.ndarray, family: Family) -> np.ndarray:

@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
+from functools import cache
 from itertools import product, takewhile
 from math import comb, isfinite, prod
 
 import numpy as np
 
-from dipolar.kernels import Monomial
+from dipolar.kernels import LinearKernel, Monomial
 from dipolar.node_svm.factors import Surface
 
 __all__ = [
@@ -53,6 +54,9 @@ NAME_LIMITS = (None, 32, 20, 12)
 
 # Characters to which the name of a single covariate is cut at most.
 SHORTEST_NAME = 6
+
+# Of more names than this only those that a rule may show are kept apart.
+MANY_NAMES = 500
 
 # Significant digits of a threshold, and of the weights of a sum: whole, and where room is narrow.
 THRESHOLD_DIGITS = (6, 4, 3)
@@ -170,6 +174,8 @@ def polynomial_terms(surface: Surface, mean: np.ndarray, scale: np.ndarray) -> d
     Returns None for a kernel that is no polynomial, for one of thousands of terms, and where the terms are too large
     for floating point in those units.
     """
+    if isinstance(surface.kernel, LinearKernel) and not len(surface.rows):
+        return _linear_terms(surface, mean, scale)
     monomials = surface.kernel.monomials(len(mean))
     if monomials is None or sum(prod(k + 1 for k in Counter(m).values()) for m, _ in monomials) > MAX_PRODUCTS:
         return None
@@ -184,6 +190,16 @@ def polynomial_terms(surface: Surface, mean: np.ndarray, scale: np.ndarray) -> d
     return terms if all(map(isfinite, terms.values())) else None
 
 
+def _linear_terms(surface: Surface, mean: np.ndarray, scale: np.ndarray) -> dict[Monomial, float] | None:
+    """The same for a hyperplane, of which there may be many terms."""
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        weights = surface.coefficients / scale
+        constant = np.cumsum(weights * -mean)[-1] + surface.intercept  # summed one by one, as of any polynomial
+    if not (isfinite(constant) and np.isfinite(weights).all()):
+        return None
+    return {(): float(constant)} | {(column,): weight for column, weight in enumerate(weights.tolist())}
+
+
 def sum_rules(
     terms: dict[Monomial, float],
     boundary: float,
@@ -191,11 +207,13 @@ def sum_rules(
     shares: np.ndarray,
     *,
     is_round: bool = False,
+    width: int | None = None,
 ) -> Iterator[Condition]:
     """Ways to write "sum of terms < constant", shorter and shorter: weights are rounded, names cut, terms dropped.
 
     A sum of first powers may drop those of the least influential covariates; other polynomials are written in full
     or not at all, because their terms cannot be ranked one by one. Numbers that are round are written as they are.
+    Sums of so many terms that none of their texts fits into `width` are left out.
     """
     whole = None if is_round else SUM_DIGITS[0]
     constant = boundary - terms.get((), 0.0)
@@ -213,7 +231,7 @@ def sum_rules(
         yield from name_rules(names[column], sign, cuts)
     else:
         fewest = 1 if is_linear else len(monomials)
-        yield from _long_sum_rules(monomials, terms, constant, names, shares, fewest, whole)
+        yield from _long_sum_rules(monomials, terms, constant, names, shares, fewest, whole, width)
 
 
 def _long_sum_rules(
@@ -224,33 +242,47 @@ def _long_sum_rules(
     shares: np.ndarray,
     fewest: int,
     whole: int | None,
+    width: int | None,
 ) -> Iterator[Condition]:
-    ranked = sorted(monomials, key=lambda monomial: -shares[monomial[0]]) if fewest == 1 else monomials
+    by_share = sorted(range(len(monomials)), key=lambda place: -shares[monomials[place][0]])
+    ranked = by_share if fewest == 1 else list(range(len(monomials)))
     rounded = SUM_DIGITS[-1]
-    for kept in range(len(monomials), fewest - 1, -1):
+    # A term and the space behind it have at least three characters.
+    most = len(monomials) if width is None else min(len(monomials), max(fewest, width // 3 + 1))
+    shown_columns = np.unique([column for place in ranked[:most] for column in monomials[place]])
+    shortened = cache(lambda limit: _shorten_some(names, shown_columns, limit))
+    for kept in range(most, fewest - 1, -1):
         more = [f"+ {len(monomials) - kept} more"] if kept < len(monomials) else []
+        told = [monomials[place] for place in sorted(ranked[:kept])]
         for limit, digits in ((None, whole), *((limit, rounded) for limit in NAME_LIMITS)):
-            shown = shorten_names(names, limit)
-            told = [m for m in monomials if m in ranked[:kept]]
+            shown = shortened(limit)
             parts = [_term_text(terms[m], digits, _monomial_text(m, shown), m is told[0]) for m in told]
             yield Condition((*parts, *more), "<", _number(constant, whole))
+
+
+def _shorten_some(names: Sequence[str], columns: np.ndarray, width: int | None) -> Sequence[str] | dict[int, str]:
+    """Shorten names; where there are very many, only those of some columns."""
+    if len(names) <= MANY_NAMES:
+        return shorten_names(names, width)
+    return dict(zip(columns.tolist(), shorten_names([names[column] for column in columns], width)))
 
 
 def influence_rules(surface: Surface, names: Sequence[str], shares: np.ndarray, most: int = 5) -> Iterator[Condition]:
     """Ways to write "kernel score of the most influential covariates < 0", each shorter than the one before."""
     word = surface.kernel.word
     ranked = [column for column in np.argsort(-shares, kind="stable") if shares[column] >= 0.005]
+    shortened = cache(lambda limit: _shorten_some(names, np.array(ranked[:most], np.int64), limit))
     for kept in range(min(most, len(ranked)), 0, -1):
         rest = [f"{len(ranked) - kept} more"] if kept < len(ranked) else []
         for limit in NAME_LIMITS:
-            shown = shorten_names(names, limit)
+            shown = shortened(limit)
             listed = [f"{shown[c]} ({100 * shares[c]:.0f}%)" for c in ranked[:kept]] + rest
             items = [f"{item}," for item in listed[:-1]] + listed[-1:]
             yield Condition((*word.split(), "score", f"of {items[0]}", *items[1:]), "<", "0")
     for kept in range(min(most, len(ranked)), 0, -1):
         more = f", {ELLIPSIS}" if kept < len(ranked) else ""
         for limit in NAME_LIMITS:
-            shown = shorten_names(names, limit)
+            shown = shortened(limit)
             yield Condition((f"f({', '.join(shown[c] for c in ranked[:kept])}{more})",), "<", "0")
     yield Condition(("score",), "<", "0")
 

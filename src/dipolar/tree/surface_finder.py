@@ -409,7 +409,7 @@ class SurfaceFinder:
         svm = machine.on(len(columns))
         survival, weight = self._survival, self._weight
         inherited = Inherited.of(self._carried[rows], inherit) if inherit > 0 and parent[node] >= 0 else None
-        Z = self._Z[rows][:, columns]
+        Z = self._cells(rows, columns)
         split = svm.split(Z, survival.take(rows), weight[rows], self._rng, inherited=inherited)
         self.ends[STATUSES.index(split.settled.status)] += 1
         found.logrank[node] = 0.0
@@ -420,7 +420,7 @@ class SurfaceFinder:
             worth = split.settled.weights[-1] * inherited.factor
             surface, basis = self._add_parent(surface, basis, int(parent[node]), worth, inherited.mean, columns)
         every = self.orders[0, start[node] : stop[node]]
-        Z = self._Z[every][:, columns]
+        Z = self._cells(every, columns)
         surface, scores, found.logrank[node] = svm.cut(surface, Z, survival.take(every), weight[every], limits)
         goes_left = scores < 0.0
         if surface.is_flat or goes_left.all() or not goes_left.any():
@@ -440,6 +440,12 @@ class SurfaceFinder:
             )
         if found.logrank[node] > 0.0 and self._span is None:
             found.share[node, : len(columns)] = surface_shares(surface, Z)
+
+    def _cells(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Return some rows and columns, laid out by columns: first rows, unless most columns would be for nothing."""
+        if 2 * len(columns) < self._Z.shape[1]:
+            return np.asfortranarray(self._Z[rows[:, None], columns])
+        return self._Z[rows][:, columns]
 
     def _add_parent(
         self, surface: Surface, basis: np.ndarray, parent: int, worth: float, mean: float, columns: np.ndarray

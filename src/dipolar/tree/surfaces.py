@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 
 from dipolar._core.surfaces import fill_scores, route_surfaces
-from dipolar.kernels import LARGEST_SCALE, Kernel
+from dipolar.kernels import LARGEST_SCALE, Kernel, LinearKernel
 from dipolar.node_svm.factors import Surface, snap
 from dipolar.parameters import check_flag
 from dipolar.records import index, reals, wholes
@@ -69,6 +69,9 @@ class MonomialTables:
         numbers_of_columns = list(numbers_of_columns)
         wanted = [m for m in numbers_of_columns if kernel.n_features(m) is not None]
         most = max(numbers_of_columns)
+        if isinstance(kernel, LinearKernel):
+            counted = np.arange(most + 1)
+            return cls(np.zeros_like(counted), counted, np.arange(most)[:, None], np.ones(most))
         start, size = np.zeros(most + 1), np.zeros(most + 1)
         if not wanted:
             return cls(start.astype(np.int64), size.astype(np.int64), np.empty((0, 1), np.int64), np.empty(0))
@@ -96,6 +99,13 @@ class MonomialTables:
         """Return what the features of so many columns are multiplied by."""
         start = self.start_of[n_columns]
         return self.size[start : start + self.size_of[n_columns]]
+
+
+def _sizes(kernel: Kernel, n_columns: int) -> np.ndarray:
+    """Return by what each feature of a kernel is multiplied."""
+    if isinstance(kernel, LinearKernel):
+        return np.ones(n_columns)
+    return np.array([weight for _, weight in _features(kernel, n_columns)])
 
 
 def _features(kernel: Kernel, n_columns: int) -> list[tuple[tuple[int, ...], float]]:
@@ -126,7 +136,7 @@ def surface_shares(surface: Surface, X: np.ndarray) -> np.ndarray:
     if not len(surface.rows) and is_linear(surface.kernel):
         return _in_shares(np.abs(surface.coefficients) * np.abs(X - X.mean(axis=0)).mean(axis=0))
     effect = np.zeros(n_columns)
-    if SCORED_FOR_SHARES < ROWS_FOR_SHARES * n_columns**2 and len(surface.rows):
+    if ROWS_FOR_SHARES * n_columns**2 > SCORED_FOR_SHARES and len(surface.rows):
         few = X[np.linspace(0, len(X) - 1, min(len(X), ROWS_FOR_SHARES)).astype(np.int64)]
         slopes = surface.kernel.slopes(few, surface.rows, surface.coefficients)
         if slopes is not None:
@@ -191,10 +201,10 @@ class Surfaces(Splits):
         """Return the surface of a node that is split; it scores the node's columns of scaled rows."""
         split, columns = self.split[node], self.columns(node)
         kernel = self._kernel_on(int(self.kernel[split]), len(columns))
-        rows = self.basis[self.basis_row[self._range(self.basis_offset, node)]][:, columns]
+        rows = _take_columns(self.basis[self.basis_row[self._range(self.basis_offset, node)]], columns)
         coefficients = self.coefficient[self._range(self.offset, node)]
         if not len(rows):
-            coefficients = coefficients / [weight for _, weight in _features(kernel, len(columns))]
+            coefficients = coefficients / _sizes(kernel, len(columns))
         return Surface(kernel, rows, coefficients, float(self.intercept[split]), float(self.boundary[split]))
 
     def score(self, X: np.ndarray, node: int) -> np.ndarray:
@@ -221,7 +231,7 @@ class Surfaces(Splits):
         names = [flatten(names[column]) for column in columns]
         terms = polynomial_terms(surface, self.mean[columns], self.scale[columns])
         boundary = 0.0 if self.is_round else surface.boundary
-        sums = () if terms is None else sum_rules(terms, boundary, names, shares, is_round=self.is_round)
+        sums = () if terms is None else sum_rules(terms, boundary, names, shares, is_round=self.is_round, width=width)
         return first_that_fits(chain(sums, influence_rules(surface, names, shares)), width)
 
     def prototypes(self, node: int, names: Sequence[str]) -> str:
@@ -242,7 +252,8 @@ class Surfaces(Splits):
         terms = polynomial_terms(self.surface(node), self.mean[columns], self.scale[columns])
         if terms is None:
             return None
-        return {tuple(columns[list(places)].tolist()): weight for places, weight in terms.items()}
+        own = columns.tolist()
+        return {tuple([own[place] for place in places]): weight for places, weight in terms.items()}
 
     def kernels_over_rows(self) -> list[Kernel]:
         over_rows = self.kernel[np.diff(self.basis_offset) > 0]
@@ -264,6 +275,8 @@ class Surfaces(Splits):
             "coefficients": self.coefficient[self._range(self.offset, node)].tolist(),
             "monomials": None
             if len(basis_rows)
+            else columns[:, None].tolist()
+            if isinstance(surface.kernel, LinearKernel)
             else [columns[list(m)].tolist() for m, _ in _features(surface.kernel, len(columns))],
             "basis_rows": basis_rows.tolist(),
             "intercept": surface.intercept,
@@ -404,7 +417,7 @@ class Surfaces(Splits):
         """Score scaled rows, by the same arithmetic as `route_prepared`."""
         columns = self.columns(node)
         if len(self.basis_row[self._range(self.basis_offset, node)]):
-            return self.surface(node).score(Z[:, columns])
+            return self.surface(node).score(_take_columns(Z, columns))
         split, scores = self.split[node], np.empty(len(Z))
         table_of, table_offset, factor = self._tables
         first = table_offset[table_of[split]]
@@ -426,6 +439,12 @@ class Surfaces(Splits):
         padded = [np.pad(f, ((0, 0), (0, degree - f.shape[1])), constant_values=-1) for f in factors]
         factor = np.concatenate([np.empty((0, degree), np.int64), *padded])
         return table_of.reshape(-1), offsets([len(f) for f in factors]), factor
+
+
+def _take_columns(values: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return some columns, which are all different; all of them in their order need no copy."""
+    is_all = len(columns) == values.shape[1] and bool((np.diff(columns) > 0).all())
+    return values if is_all else values[:, columns]
 
 
 def _joined(parts: Sequence[np.ndarray], dtype: type) -> np.ndarray:
