@@ -346,9 +346,10 @@ class SurvivalTreeCV(SurvivalModel):
         """Score every path in depth: one list for each family and fold, in that order."""
         report = Reporter(self.verbose)
         # Arrays are arguments of their own, so that joblib's Dask backend sends each of them once.
-        shared = rows.X, survival_outcome(rows.survival.time, rows.survival.event), rows.n_given / rows.weight
+        shared = survival_outcome(rows.survival.time, rows.survival.event), rows.n_given / rows.weight
+        places = _Places(rows, all(isinstance(scorer, SurvivalScorer) for scorer in scorers.values()))
         tasks = [
-            delayed(_score_path)(_candidate(template, family), depths, *shared, fold, scorers)
+            delayed(_score_path)(*places.of(_candidate(template, family), fold), depths, *shared, fold, scorers)
             for family in families
             for fold in folds
         ]
@@ -421,13 +422,42 @@ class SurvivalTreeCV(SurvivalModel):
         self._n_folds()
 
 
+class _Places:
+    """The covariates that candidates meet in each fold: wide ones in coordinates, found once for all that share them.
+
+    Scorers of the user's own meet the covariates as they are.
+    """
+
+    def __init__(self, rows: TrainingRows, may_move: bool) -> None:
+        self._rows, self._may_move = rows, may_move
+        self._found: dict[Any, np.ndarray | None] = {}
+
+    def of(self, tree: BaseSurvivalTree, fold: _Fold) -> tuple[BaseSurvivalTree, np.ndarray]:
+        """Return what to grow a candidate as, and on which covariates."""
+        X = self._rows.X
+        if not (self._may_move and isinstance(tree, DipoleSurvivalTree) and X.shape[1] > len(X)):
+            return tree, X
+        key = id(fold), repr(tree.svm.get_params() | {"kappa": None})
+        if key not in self._found:
+            is_seen = fold.train > 0
+            seen, unseen = np.flatnonzero(is_seen), np.flatnonzero(~is_seen)
+            moved = tree._in_coordinates(self._rows.take(seen, fold.train), X[unseen])
+            self._found[key] = None if moved is None else moved[np.argsort(np.concatenate((seen, unseen)))]
+        found = self._found[key]
+        if found is None:
+            return tree, X
+        moved = clone(tree).set_params(svm__standardize=False)
+        moved._tells_shares = False  # coordinates are no covariates
+        return moved, found
+
+
 def _candidate(template: BaseSurvivalTree, parameters: dict[str, Any]) -> BaseSurvivalTree:
     """Return an unfitted tree with some parameters; a machine among them is its own, so that setting its parameters
     leaves those of the other candidates alone."""
     return clone(template).set_params(**{name: clone(value, safe=False) for name, value in parameters.items()})
 
 
-def _score_path(tree, depths, X, y, copies, fold, scorers) -> list[_Score]:
+def _score_path(tree, X, depths, y, copies, fold, scorers) -> list[_Score]:
     """Grow a tree on one fold and score it at each depth."""
     train, test = np.flatnonzero(fold.train), np.flatnonzero(fold.test)
     weight = fold.test[test]
@@ -477,16 +507,23 @@ def _grow_depths(tree, depths, X, y, weight) -> Iterator[tuple[BaseSurvivalTree,
     """Yield a fitted tree for every depth with the seconds it took; one is enough where it can be cut back."""
     start = time.perf_counter()
     if depths == [None]:
-        yield clone(tree).fit(X, y, weight), time.perf_counter() - start
+        yield _copy(tree).fit(X, y, weight), time.perf_counter() - start
     elif tree.pruning in (None, "fixed"):
-        deepest = clone(tree).set_params(max_depth=depths[-1]).fit(X, y, weight)
+        deepest = _copy(tree).set_params(max_depth=depths[-1]).fit(X, y, weight)
         seconds = time.perf_counter() - start
         yield from ((deepest.cut_back(depth), seconds / len(depths)) for depth in depths)
     else:
         for depth in depths:
             start = time.perf_counter()
-            grown = clone(tree).set_params(max_depth=depth).fit(X, y, weight)
+            grown = _copy(tree).set_params(max_depth=depth).fit(X, y, weight)
             yield grown, time.perf_counter() - start
+
+
+def _copy(tree: BaseSurvivalTree) -> BaseSurvivalTree:
+    """Return an unfitted copy that leaves out what its original leaves out."""
+    copied = clone(tree)
+    vars(copied).update({name: value for name, value in vars(tree).items() if name == "_tells_shares"})
+    return copied
 
 
 def _score(name: str, scorer: Any, tree: BaseSurvivalTree, X: np.ndarray, y: np.ndarray, **weight: Any) -> float:

@@ -61,7 +61,7 @@ def arrange_rows(X: np.ndarray, survival: Survival, weight: np.ndarray, *, event
     tied = (np.diff(time[order]) == 0) & (event[order][1:] == event[order][:-1])
     if tied.any():
         # Equal rows by their weights, so that a sum of fractions has one order as well.
-        order = np.lexsort((weight[given], *X[given].T[::-1], late, time))
+        order = _by_covariates(X[given], (late, time), weight[given])
     rows = given[order]
     is_first = np.ones(len(rows), dtype=bool)
     is_first[1:][tied] = ~_same_rows(X, rows[1:][tied], rows[:-1][tied])
@@ -72,6 +72,21 @@ def arrange_rows(X: np.ndarray, survival: Survival, weight: np.ndarray, *, event
     distinct = X[rows[first]]
     distinct += 0.0  # makes zeros of either sign one number
     return TrainingRows(distinct, survival.take(rows[first]), total, np.minimum.reduceat(rows, first), number)
+
+
+# By how many covariates tied rows are sorted first.
+FIRST_COVARIATES = 64
+
+
+def _by_covariates(X: np.ndarray, by: tuple[np.ndarray, ...], weight: np.ndarray) -> np.ndarray:
+    """Sort rows by outcome, then covariates, the first one first, then weight."""
+    leading = X[:, :FIRST_COVARIATES]
+    order = np.lexsort((*leading.T[::-1], *by))
+    same = _same_rows(leading, order[1:], order[:-1])
+    for key in by:
+        same &= key[order][1:] == key[order][:-1]
+    # Where those do not tell all rows apart, and there are many more, these are rarely needed.
+    return np.lexsort((weight, *X.T[::-1], *by)) if same.any() else order
 
 
 def _same_rows(X: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -41,6 +41,20 @@ class Span:
         """Row numbers and coefficients with sum_k coefficient_k <row_k, z> = <coordinates of z, weights>."""
         return self.basis, solve_triangular(self.triangle, weights, lower=True, trans="T", check_finite=False)
 
+    def locate(self, Z: np.ndarray) -> np.ndarray:
+        """Return any (scaled) rows in coordinates, the last of which says how far a row is from the span.
+
+        Distances and inner products of any row with those of the span are what they are in Z.
+        """
+        inside = solve_triangular(self.triangle, self.rows[self.basis] @ Z.T, lower=True, check_finite=False).T
+        beyond = np.einsum("ij,ij->i", Z, Z) - np.einsum("ij,ij->i", inside, inside)
+        return np.column_stack((inside, np.sqrt(np.maximum(beyond, 0.0))))
+
+    @property
+    def inside(self) -> np.ndarray:
+        """The coordinates of its own rows, as `locate` tells them."""
+        return np.column_stack((self.coordinates, np.zeros(len(self.rows))))
+
     def restore(self, surface: Surface, basis: np.ndarray) -> Surface:
         """Return the surface over the covariates that one over the coordinates is; its basis rows are `basis`."""
         if len(basis):

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from dipolar.kernels import is_precomputed
+from dipolar.node_svm.factors import few_features
+from dipolar.node_svm.learning import learn, spread
 from dipolar.node_svm.svm import DipoleSVM
 from dipolar.parameters import check_choice, check_number
+from dipolar.rows import TrainingRows
+from dipolar.threads import one_blas_thread
 from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.growing import Finder
 from dipolar.tree.surface_finder import SurfaceSplitter, warn_about_unconverged
@@ -112,6 +117,7 @@ class DipoleSurvivalTree(BaseSurvivalTree):
     """
 
     _split_kinds = ("surface",)
+    _tells_shares = True
 
     def __init__(
         self,
@@ -165,12 +171,28 @@ class DipoleSurvivalTree(BaseSurvivalTree):
             inherit=0.0 if max_terms < n_features else inherit,
             max_terms=max_terms,
             root_cutoffs=self.dipole_scope == "root",
+            tells_shares=self._tells_shares,
         )
 
     def _max_terms(self) -> float:
         if self.max_terms is None:
             return np.inf
         return check_number("max_terms", self.max_terms, low=1, hint="None lets splits use all covariates.", whole=True)
+
+    def _in_coordinates(self, rows: TrainingRows, X: np.ndarray) -> np.ndarray | None:
+        """Return wide rows, and then X, so that the tree, grown without standardising, finds in them what it finds.
+
+        The tree will be grown on the first ones; None where they are not wide.
+        """
+        svm = self.svm
+        if self._max_terms() < X.shape[1] or not isinstance(svm, DipoleSVM) or is_precomputed(svm.kernel):
+            return None
+        if few_features(X.shape[1], len(rows.X)):
+            return None
+        with one_blas_thread():
+            learnt = learn(svm, rows, np.random.default_rng(0))
+            span = spread([learnt], learnt.scaled_rows(rows))
+            return None if span is None else np.vstack((span.inside, span.locate(learnt.scaled(X))))
 
     def _warn_about(self, finder: Finder) -> None:
         self.n_unconverged_ = finder.n_unconverged

@@ -47,6 +47,7 @@ class SurfaceSplitter:
     max_rows: float = np.inf  # of a node, from which its surface is learnt
     inherit: float = 0.0  # standard deviation of the parent's score as a feature of its children
     max_terms: float = np.inf  # covariates that a surface uses in the end
+    tells_shares: bool = True  # whether each covariate's share of a gain is wanted
     root_cutoffs: bool = False  # whether the time gaps that bound dipoles are those of the root
 
     @property
@@ -438,7 +439,9 @@ class SurfaceFinder:
             found.coefficient[node, : len(surface.coefficients)] = surface.coefficients * machine.tables.sizes(
                 len(columns)
             )
-        if found.logrank[node] > 0.0 and self._span is None:
+        if not self._splitter.tells_shares:
+            found.share[node, : len(columns)] = 1.0 / len(columns)
+        elif found.logrank[node] > 0.0 and self._span is None:
             found.share[node, : len(columns)] = surface_shares(surface, Z)
 
     def _cells(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
