@@ -102,10 +102,11 @@ class Kernel:
         """Return k(a, a) for the rows of A."""
         raise NotImplementedError
 
-    def slopes(self, A: np.ndarray, B: np.ndarray, coefficients: np.ndarray) -> np.ndarray | None:
-        """Return the gradient, at each row a of A, of the sum of coefficients times k(a, b) over the rows b of B.
+    def moves(self, A: np.ndarray, B: np.ndarray, coefficients: np.ndarray, steps: np.ndarray) -> np.ndarray | None:
+        """Return by how much the sum of coefficients times k(a, b) over the rows b of B changes with covariates.
 
-        By matrix products, which is what wide rows need; None where the kernel has no such form.
+        One covariate at a time moves by its step. Nearly, where each is a small part of the kernel, and by matrix
+        products, which is what wide rows need; None where the kernel has no such form.
         """
         return None
 
@@ -227,8 +228,8 @@ class PolynomialKernel(Kernel):
     def diagonal(self, A: np.ndarray) -> np.ndarray:
         return (np.einsum("ij,ij->i", A, A) + self.coef0) ** self.degree
 
-    def slopes(self, A: np.ndarray, B: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        return (self.degree * (A @ B.T + self.coef0) ** (self.degree - 1) * coefficients) @ B
+    def moves(self, A: np.ndarray, B: np.ndarray, coefficients: np.ndarray, steps: np.ndarray) -> np.ndarray:
+        return steps * ((self.degree * (A @ B.T + self.coef0) ** (self.degree - 1) * coefficients) @ B)
 
     def n_features(self, n_columns: int) -> int | None:
         if self.coef0 > 0:
@@ -310,9 +311,9 @@ class GaussianKernel(Kernel):
     def diagonal(self, A: np.ndarray) -> np.ndarray:
         return np.ones(len(A))
 
-    def slopes(self, A: np.ndarray, B: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    def moves(self, A: np.ndarray, B: np.ndarray, coefficients: np.ndarray, steps: np.ndarray) -> np.ndarray:
         pulls = self.block(A, B) * (coefficients / _learnt(self, self.sigma2))
-        return pulls @ B - pulls.sum(axis=1)[:, None] * A
+        return steps * (pulls @ B - pulls.sum(axis=1)[:, None] * (A + 0.5 * steps))
 
     @property
     def word(self) -> str:
@@ -382,8 +383,8 @@ class SigmoidKernel(Kernel):
     def block(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         return np.tanh(_learnt(self, self.gamma) * (A @ B.T) + self.coef0)
 
-    def slopes(self, A: np.ndarray, B: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        return ((1.0 - self.block(A, B) ** 2) * (coefficients * _learnt(self, self.gamma))) @ B
+    def moves(self, A: np.ndarray, B: np.ndarray, coefficients: np.ndarray, steps: np.ndarray) -> np.ndarray:
+        return steps * (((1.0 - self.block(A, B) ** 2) * (coefficients * _learnt(self, self.gamma))) @ B)
 
     def diagonal(self, A: np.ndarray) -> np.ndarray:
         return np.tanh(_learnt(self, self.gamma) * np.einsum("ij,ij->i", A, A) + self.coef0)

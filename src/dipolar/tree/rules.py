@@ -314,7 +314,7 @@ def _unstandardise(terms: dict[Monomial, float], mean: np.ndarray, scale: np.nda
     return dict(sorted(collected.items(), key=lambda item: (len(item[0]), item[0])))
 
 
-def _monomial_text(monomial: Monomial, names: Sequence[str]) -> str:
+def _monomial_text(monomial: Monomial, names: Sequence[str] | dict[int, str]) -> str:
     powers = {column: monomial.count(column) for column in sorted(set(monomial))}
     return "*".join(names[column] + (f"^{power}" if power > 1 else "") for column, power in powers.items())
 

@@ -122,8 +122,8 @@ def surface_shares(surface: Surface, X: np.ndarray) -> np.ndarray:
 
     A covariate counts with the mean absolute change of the score when its values are replaced by their mean. For a
     hyperplane this is |coefficient| times the mean absolute deviation. Of curved surfaces at most 64 rows, evenly
-    spread, are looked at. Where there are more than 700 covariates, each is a small part of its score, and the change
-    is taken from the gradient; of kernels that have none fewer rows are looked at, down to 8.
+    spread, are looked at. Where there are more than 700 covariates, each is a small part of the score, and the change
+    is taken to the first order; of kernels that know none fewer rows are looked at, down to 8.
 
     Parameters
     ----------
@@ -138,9 +138,9 @@ def surface_shares(surface: Surface, X: np.ndarray) -> np.ndarray:
     effect = np.zeros(n_columns)
     if ROWS_FOR_SHARES * n_columns**2 > SCORED_FOR_SHARES and len(surface.rows):
         few = X[np.linspace(0, len(X) - 1, min(len(X), ROWS_FOR_SHARES)).astype(np.int64)]
-        slopes = surface.kernel.slopes(few, surface.rows, surface.coefficients)
-        if slopes is not None:
-            return _in_shares(np.abs(slopes * (few - few.mean(axis=0))).mean(axis=0))
+        moves = surface.kernel.moves(few, surface.rows, surface.coefficients, few.mean(axis=0) - few)
+        if moves is not None:
+            return _in_shares(np.abs(moves).mean(axis=0))
     most = min(ROWS_FOR_SHARES, max(FEWEST_ROWS_FOR_SHARES, SCORED_FOR_SHARES // n_columns**2))
     if len(X) > most:
         X = X[np.linspace(0, len(X) - 1, most).astype(np.int64)]
