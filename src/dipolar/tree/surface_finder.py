@@ -411,7 +411,11 @@ class SurfaceFinder:
         survival, weight = self._survival, self._weight
         inherited = Inherited.of(self._carried[rows], inherit) if inherit > 0 and parent[node] >= 0 else None
         Z = self._cells(rows, columns)
-        split = svm.split(Z, survival.take(rows), weight[rows], self._rng, inherited=inherited)
+        every = self.orders[0, start[node] : stop[node]]
+        # Drawn or kept covariates may be more than the rows as well.
+        span = spread([svm], Z) if inherited is None and self._span is None and len(every) == len(rows) else None
+        near = Z if span is None else span.coordinates
+        split = svm.split(near, survival.take(rows), weight[rows], self._rng, inherited=inherited)
         self.ends[STATUSES.index(split.settled.status)] += 1
         found.logrank[node] = 0.0
         if not split.settled.status.has_surface:
@@ -420,9 +424,10 @@ class SurfaceFinder:
         if inherited is not None:
             worth = split.settled.weights[-1] * inherited.factor
             surface, basis = self._add_parent(surface, basis, int(parent[node]), worth, inherited.mean, columns)
-        every = self.orders[0, start[node] : stop[node]]
-        Z = self._cells(every, columns)
-        surface, scores, found.logrank[node] = svm.cut(surface, Z, survival.take(every), weight[every], limits)
+        if len(every) > len(rows):
+            Z = near = self._cells(every, columns)
+        surface, scores, found.logrank[node] = svm.cut(surface, near, survival.take(every), weight[every], limits)
+        surface = surface if span is None else span.restore(surface, split.factor.basis)
         goes_left = scores < 0.0
         if surface.is_flat or goes_left.all() or not goes_left.any():
             found.logrank[node] = 0.0
