@@ -300,6 +300,8 @@ def speed_table() -> list[str]:
             + f" | {last.cpu:.2f} | {goal:g} | {verdict} | {growth:.2f} | {last.peak_MB:.0f} | {last.load:.1f} |"
         )
     uses = ["predict", "importance", "save", "file_MB", "rules", "short_rules", "to_dict", "plot_tree"]
+    if "predict" not in found:
+        return lines
     shown = found[found.p == SIZES[-1]].dropna(subset=["predict"]).drop_duplicates("model", keep="last")
     lines += ["", f"## Seconds of what is done with a model of {SIZES[-1]:,} covariates", ""]
     lines += ["| model | leaves | " + " | ".join(uses) + " |", "| --- | ---: |" + " ---: |" * len(uses)]
