@@ -27,7 +27,7 @@ from dipolar.cli.messages import UserError
 from dipolar.cli.spreadsheets import MOST_CHARACTERS, begins_like_a_formula
 from dipolar.cli.table import read_table
 from dipolar.preparation.cells import as_text
-from tests.test_cli import QUICK_FIT, dipolar, process, refused
+from tests.test_cli import QUICK, QUICK_FIT, dipolar, process, refused
 
 FORMULAS = ["=1+1", "+A1", "-2+cmd|' /C calc'!A0", "@SUM(A1)", "\t=1", "\r=1", "＝1", "#N/A", "-3.5e", "=HYPERLINK(1)"]
 PLAIN = ["-3.5", "+41", "-1e-5", "a=b", "x", "'=1", "3-2"]
@@ -337,8 +337,8 @@ def test_rows_that_cannot_be_compared_have_no_concordance(tmp_path):
 def test_times_that_the_library_refuses_are_one_line(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("time,event,x\n1e308,1,1\n1e308,1,2\n")
-    for command in ("fit", "evaluate"):
-        assert "time is above" in refused(command, path, *QUICK_FIT)
+    for command, quick in (("fit", QUICK_FIT), ("evaluate", QUICK)):
+        assert "time is above" in refused(command, path, *quick)
 
 
 def test_what_a_reader_thinks_of_a_file_is_not_told(tmp_path):

@@ -69,4 +69,4 @@ def _shown_tree(model: Model, X: Any, y: Any) -> tuple[SurvivalTree, str | None]
         )
     with refusals_as_user_errors():
         summary = model.fitted.summary_tree(X, y, random_state=0)
-    return summary.tree, f"the tree that agrees best with the forest (it explains {100 * summary.agreement:.0f} %)"
+    return summary.tree, f"the tree that agrees best with the forest (explains {100 * summary.agreement:.0f} % of it)"
