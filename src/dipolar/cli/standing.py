@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,11 @@ from dipolar.cli.baselines import cox_package
 from dipolar.cli.choices import Asked, ModelKind
 from dipolar.cli.contenders import NO_COX, Baseline, Contender, baselines
 from dipolar.cli.data import Data
+from dipolar.cli.estimators import make_model
 from dipolar.cli.evaluation import Evaluation, cross_validate, most_folds
 from dipolar.cli.terminal import Terminal
 from dipolar.cli.verdict import verdict_on
+from dipolar.tree.limits import GrowthLimits
 
 __all__ = ["Standing", "find_standing"]
 
@@ -65,7 +67,7 @@ class Standing:
 
 def find_standing(data: Data, kind: ModelKind, asked: Asked, n_covariates: int, done: Callable[..., None]) -> Standing:
     """Cross-validate a model beside the others; `done` is told how many fits of how many are finished."""
-    model = Contender(kind, asked)
+    model = Contender(kind, _as_deep(kind, asked, int(data.y["event"].sum())))
     folds = min(FOLDS, most_folds(data))
     if folds < 2:
         return Standing(model.name, None, ["Not cross-validated: that needs two events and two censored rows."])
@@ -85,6 +87,14 @@ def find_standing(data: Data, kind: ModelKind, asked: Asked, n_covariates: int, 
     )
     notes += [f"The {name} could not be scored on some folds: {reason}" for name, reason in result.failures.items()]
     return Standing(model.name, result, notes)
+
+
+def _as_deep(kind: ModelKind, asked: Asked, n_events: int) -> Asked:
+    """Return what has been asked, with the depth that all rows have led to: folds have fewer events."""
+    if kind.is_forest or asked.tune:
+        return asked
+    depth = GrowthLimits.of(make_model(kind, asked), n_events).max_depth
+    return replace(asked, max_depth=int(depth)) if np.isfinite(depth) else asked
 
 
 def _others(

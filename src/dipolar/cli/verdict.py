@@ -55,7 +55,8 @@ def _words(signs: dict[str, int], is_curve: bool) -> str | None:
 
 
 def _joined(clauses: list[str]) -> str:
-    return clauses[0] if len(clauses) == 1 else f"{', '.join(clauses[:-1])}, and {clauses[-1]}"
+    mark = ";" if any(" but " in clause for clause in clauses) else ","
+    return clauses[0] if len(clauses) == 1 else f"{f'{mark} '.join(clauses[:-1])}{mark} and {clauses[-1]}"
 
 
 def _sign(result: Evaluation, name: str, other: str, measure: str) -> int | None:
