@@ -30,7 +30,7 @@ def test_forests_are_those_of_python(kind, tmp_path):
     document = json.loads(dipolar(*args, "-o", path, "--json").stdout)
     X, y = load_remission(return_X_y=True)
     own = kind(n_estimators=7, random_state=2, n_jobs=1).fit(X, y)
-    assert document["model"] == name and document["parameters"]["n_estimators"] == 7
+    assert document["tuned"] is None and document["model"] == name and document["parameters"]["n_estimators"] == 7
     assert load(path).predict(X).tolist() == own.predict(X).tolist()
     found = own.importance(X, y, random_state=2).importances_mean
     told = {each["covariate"]: each["loss"] for each in document["importance"]}

@@ -142,7 +142,6 @@ def _about_concordance(fitted: Fitted) -> str:
 
 def _document(fitted: Fitted) -> dict[str, Any]:
     parameters = fitted.model.fitted.get_params(deep=not fitted.model.is_forest)
-    tuned = fitted.model.fitted.best_params_ if fitted.model.is_forest else None
     return {
         "command": "fit",
         "data": fitted.data.to_json(),
@@ -150,15 +149,21 @@ def _document(fitted: Fitted) -> dict[str, Any]:
         "notes": fitted.notes,
         "model": fitted.kind.value,
         "parameters": {name: value for name, value in sorted(parameters.items()) if name != "svm"},
-        "tuned": {name: _plain(value) for name, value in (tuned or {}).items()}
-        if fitted.tuned is None
-        else fitted.tuned.best_params_,
+        "tuned": _chosen(fitted),
         "harrell_c_on_training_rows": fitted.concordance,
         "scores": None if fitted.standing is None else fitted.standing.to_json(),
         "advice": fitted.advice,
         "warnings": fitted.warnings,
         **{name: None if path is None else str(path) for name, path in fitted.files.items()},
     }
+
+
+def _chosen(fitted: Fitted) -> dict[str, Any] | None:
+    """Return what `--tune` has chosen; None where it was not asked for."""
+    if not fitted.asked.tune:
+        return None
+    chosen = fitted.model.fitted.best_params_ if fitted.tuned is None else fitted.tuned.best_params_
+    return {name: _plain(value) for name, value in chosen.items()}
 
 
 def _plain(value: Any) -> Any:
