@@ -139,6 +139,7 @@ QUESTIONS: dict[str, dict[str, Callable]] = {
         for rule, parameters in {
             "none": {},
             **{f"bootstrap at {a}": {"pruning": "bootstrap", "alpha": a} for a in (2, 3, 4)},
+            **{f"bootstrap as published, at {a}": {"pruning": "leblanc-crowley", "alpha": a} for a in (2, 3, 4)},
             **{f"validation at {a}": {"pruning": "validation", "alpha": a} for a in (2, 4)},
             **{f"fixed at {a}": {"pruning": "fixed", "alpha": a} for a in (4, 6, 8, 10, 15)},
         }.items()
