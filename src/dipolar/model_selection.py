@@ -241,6 +241,10 @@ class SurvivalTreeCV(SurvivalModel):
         """Share of each covariate in the log-rank statistics of the chosen tree."""
         return self._tree().feature_importances_
 
+    def __str__(self) -> str:
+        """Return the chosen tree as text."""
+        return str(self.best_estimator_) if hasattr(self, "best_estimator_") else repr(self)
+
     def _curves(self, X: Any, times: np.ndarray | None, *, hazard: bool) -> np.ndarray:
         return self._tree()._curves(X, times, hazard=hazard)
 
