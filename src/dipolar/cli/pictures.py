@@ -1,4 +1,4 @@
-"""Models as files for people: the HTML report and the drawing of the tree."""
+"""Models as files for people: the HTML report, and the drawing of a tree or of what matters to a forest."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from dipolar.cli.destination import whole_file
+from dipolar.cli.estimators import SurvivalTree
 from dipolar.cli.messages import UserError, refusals_as_user_errors
 from dipolar.cli.model import Model
 
-__all__ = ["PICTURE_SUFFIXES", "save_plot", "save_report"]
+__all__ = ["PICTURE_SUFFIXES", "check_picture", "save_plot", "save_report"]
 
 PICTURE_SUFFIXES = (".svg", ".pdf", ".png")
 
@@ -20,25 +21,52 @@ def save_report(
     """Write the HTML report of a model; X and y are covariates and outcomes to summarise and to score."""
     from dipolar.report.page import render_report
 
-    options = {"predict_form": predict_form, "title": title, "time_unit": model.time_unit}
+    tree, about = _shown_tree(model, X, y)
+    heading = ": ".join(part for part in (title, about) if part) or None
+    options = {"predict_form": predict_form, "title": heading, "time_unit": model.time_unit}
     with refusals_as_user_errors():
-        page = render_report(model.tree, X=X, y=y, **options)
+        page = render_report(tree, X=X, y=y, **options)
     with whole_file(path) as stream:
         stream.write(page.encode("utf-8"))
 
 
-def save_plot(model: Model, path: Path) -> None:
-    """Draw the tree of a model to a file of the type that its suffix says."""
+def check_picture(path: Path) -> None:
+    """Refuse a file whose type is no picture's."""
+    if path.suffix.lower() not in PICTURE_SUFFIXES:
+        raise UserError(f"{path} should end with {', '.join(PICTURE_SUFFIXES[:-1])} or {PICTURE_SUFFIXES[-1]}.")
+
+
+def save_plot(model: Model, path: Path, X: Any = None, y: Any = None) -> None:
+    """Draw a model to a file of the type that its suffix says: a forest without rows as importances, else a tree."""
     try:
         from matplotlib import use
         from matplotlib.figure import Figure
 
         use("agg")
-        from dipolar.plotting import plot_tree
+        from dipolar.plotting import plot_importance, plot_tree
     except ModuleNotFoundError as error:
         raise UserError(f"drawing needs the package {error.name}: pip install 'dipolar[plot]'.") from error
-    time_label = f"time [{model.time_unit}]" if model.time_unit else "time"
-    figure = plot_tree(model.tree, time_label=time_label).figure
+    if model.is_forest and X is None:
+        axes = plot_importance(model.fitted)
+    else:
+        tree, about = _shown_tree(model, X, y)
+        axes = plot_tree(tree, time_label=f"time [{model.time_unit}]" if model.time_unit else "time")
+        axes.set_title(about or "")
+    figure = axes.figure
     assert isinstance(figure, Figure)
     with whole_file(path) as stream:
-        figure.savefig(stream, format=path.suffix[1:].lower())
+        figure.savefig(stream, format=path.suffix[1:].lower(), bbox_inches="tight" if model.is_forest else None)
+
+
+def _shown_tree(model: Model, X: Any, y: Any) -> tuple[SurvivalTree, str | None]:
+    """Return the tree to show, and of a forest's in words how well it agrees."""
+    if not model.is_forest:
+        return model.tree, None
+    if X is None:
+        raise UserError(
+            "a forest keeps no rows, and the tree that agrees best with it is found on some. Give the rows that it was "
+            "fitted to: --data DATA."
+        )
+    with refusals_as_user_errors():
+        summary = model.fitted.summary_tree(X, y, random_state=0)
+    return summary.tree, f"the tree that agrees best with the forest (explains {100 * summary.agreement:.0f} % of it)"
