@@ -115,8 +115,8 @@ def test_the_form_asks_for_what_the_tree_looks_at(page, tmp_path):
     page.open(tree.to_html(tmp_path / "tree.html"))
     looked_at = np.unique(tree.grown_.splits.column).tolist()
     assert 1 < len(looked_at) < 4
-    asked = page.all("#person-form [data-feature]")
-    assert [int(field.get_attribute("data-feature")) for field in asked] == looked_at
+    asked = page.all("#person-form [data-column]")
+    assert [int(field.get_attribute("data-column")) for field in asked] == looked_at
 
 
 def test_a_tree_of_one_leaf_predicts(page, tmp_path):
