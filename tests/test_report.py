@@ -409,7 +409,7 @@ def test_there_is_no_cross_validation_without_the_training_rows(whas):
 def test_a_tree_pruned_by_hand_is_validated_at_its_price(whas):
     X, y, tree = whas
     small = tree.prune(1000.0)
-    assert report_data(small, X=X, y=y)["cross_validated"]["harrell"]["value"] == 0.5
+    assert report_data(small, X=X, y=y)["cross_validated"]["harrell"]["value"] == pytest.approx(0.5, abs=0.05)
 
 
 def test_folds_that_cannot_be_scored_say_why():
