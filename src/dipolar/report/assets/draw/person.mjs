@@ -208,7 +208,7 @@ function survivalAt(node) {
     const at = (values) => Statistics.valueAt(t, values, time, 1);
     const known = time <= last;
     const limits = known && at(lower) !== null ? `${Format.percent(at(lower))} to ${Format.percent(at(upper))}` : "–";
-    return [Format.number(time), known ? Format.percent(at(survival)) : "nobody followed so long", limits, Format.count(Statistics.atRiskAt(t, time))];
+    return [Format.number(time), known ? Format.percent(at(survival)) : "–", limits, Format.count(Statistics.atRiskAt(t, time))];
   });
   return table([withUnitInBrackets("After"), "Event-free", "95 % limits", "At risk"], body, { numeric: [0, 1, 2, 3] });
 }
