@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 
 .PHONY: demo test lint types tests plain-python fuzz figures reproduce bench size clean
 
-demo: $(VENV)/.installed-demo  ## fit a bundled data set, print its leaves, score the four trees, write a page
+demo: $(VENV)/.installed-demo  ## fit a bundled data set, print its leaves and its scores, compare all models, write a page
 	$(BIN)/dipolar fit whas500 --report whas500.html --force
 	$(BIN)/dipolar evaluate whas500
 

@@ -37,7 +37,8 @@ def main() -> None:
     tree = fit_tree(X, y)
     save(plot_tree(tree, time_label="days after the heart attack"), "tree", dpi=130)
     save(plot_leaf_curves(tree, time_label="days"), "leaf_curves")
-    save(plot_pruning_path(tree), "pruning_path")
+    grown = DipoleSurvivalTree(max_depth=None, min_samples_leaf=10, pruning="bootstrap", random_state=0)
+    save(plot_pruning_path(grown.fit(X, y)), "pruning_path")
     save(plot_importance(tree), "importance")
     save(plot_split_surface(tree, X, y, features=["age", "BMI"], fixed={"heart failure": 0}), "split_surface")
     save(plot_calibration(held_out_calibration(X, y)), "calibration")
@@ -51,16 +52,8 @@ def main() -> None:
 
 
 def fit_tree(X: pd.DataFrame, y) -> DipoleSurvivalTree:
-    """An oblique tree, cut where the log-rank statistic along the score is largest, and pruned by the bootstrap."""
-    tree = DipoleSurvivalTree(
-        DipoleSVM(cut="logrank"),
-        min_samples_split=40,
-        min_samples_leaf=20,
-        pruning="bootstrap",
-        n_bootstraps=15,
-        random_state=0,
-    )
-    return tree.fit(X, y)
+    """An oblique tree of two covariates in a split."""
+    return DipoleSurvivalTree(max_terms=2, max_depth=2).fit(X, y)
 
 
 def held_out_calibration(X: pd.DataFrame, y) -> pd.DataFrame:

@@ -99,7 +99,7 @@ def check_tree(model: Any, X: np.ndarray) -> None:
     require(np.isin(leaf, record.leaves).all(), "apply returns a node that is no leaf")
     require(passed[np.arange(len(X)), leaf].all(), "decision_path does not end where apply does")
     splits = np.flatnonzero(record.is_split)
-    scores = model.decision_function(X)
+    scores = model.split_scores(X)
     require(scores.shape == (len(X), len(splits)), "one score per row and split")
     for column, node in enumerate(splits):
         here = passed[:, node] & ~np.isnan(X).any(axis=1)

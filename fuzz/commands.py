@@ -32,7 +32,7 @@ DONE, BAD_INPUT = 0, 2
 # Longer than that, a line is no help.
 LONGEST_LINE = 1500
 
-QUICK = ("--tree", "univariate", "--max-depth", "2")
+QUICK = ("--model", "univariate", "--max-depth", "2")
 
 OTHER_VALUES = (
     None,
@@ -66,7 +66,7 @@ def _fit(draw: Draw, folder: Path, data: Path, names: list[str]) -> None:
     model, page = folder / "m.dipolar", folder / "m.html"
     outputs = [model] + ([page] if draw.chance(0.1) else [])
     options = ["-o", model] + (["--report", page] if len(outputs) > 1 else [])
-    args = ["fit", data, *_tree_options(draw), *options, *_choices(draw, names)]
+    args = ["fit", data, *_model_options(draw), *options, *_choices(draw, names)]
     ended = run(folder, args, outputs, machine_reads=draw.chance(0.5))
     require(not draw.is_tame or ended == DONE, "an ordinary table is refused")
     if ended == DONE:
@@ -106,14 +106,18 @@ COMMANDS: dict[str, Callable[[Draw, Path, Path, list[str]], None]] = {
 }
 
 
-def _tree_options(draw: Draw) -> list[str]:
-    """Return options about the tree: often the quick ones, sometimes any, none that is refused in tame cases."""
-    kind = "univariate" if draw.chance(0.8) else draw.one_of(("linear", "quadratic", "gaussian"))
-    options = ["--tree", kind]
+def _model_options(draw: Draw) -> list[str]:
+    """Return options about the model: often the quick ones, sometimes any, none that is refused in tame cases."""
+    scores = [] if draw.chance(0.1) else ["--no-scores"]
+    if draw.chance(0.1):
+        forest = draw.one_of(("forest", "univariate-forest"))
+        return draw.note("model", ["--model", forest, "--trees", draw.one_of(("1", "5")), *scores])
+    kernel = draw.one_of(("linear", "quadratic", "gaussian"))
+    options = [*(["--model", "univariate"] if draw.chance(0.8) else ["--kernel", kernel]), *scores]
     if draw.chance(0.5):
         options += ["--pruning", draw.one_of(("fixed", "none", "validation"))]
     if draw.chance(0.05):
-        return draw.note("tree", [*options, "--tune"])
+        return draw.note("model", [*options, "--tune"])
     values = {"--max-depth": ("1", "2", "0"), "--min-leaf": ("1", "5", "1000"), "--min-split": ("2", "1000")}
     if not draw.is_tame:
         values |= {"--max-depth": ("2", "-1"), "--min-leaf": ("0", "5"), "--kappa": ("0", "1e300", "0.01", "-1", "nan")}
@@ -121,7 +125,7 @@ def _tree_options(draw: Draw) -> list[str]:
     for option, offered in values.items():
         if draw.chance(0.3):
             options += [option, draw.one_of(offered)]
-    return draw.note("tree", options)
+    return draw.note("model", options)
 
 
 def _choices(draw: Draw, names: list[str]) -> list[str]:
@@ -199,7 +203,7 @@ def small_model() -> bytes:
         draw = Draw(np.random.default_rng(0))
         draw.is_tame = True
         data, model = write_file(draw, draw_columns(draw), Path(folder)), Path(folder, "m.dipolar")
-        run(Path(folder), ["fit", data, *QUICK, "--pruning", "none", "-o", model], [model])
+        run(Path(folder), ["fit", data, *QUICK, "--no-scores", "--pruning", "none", "-o", model], [model])
         return model.read_bytes()
 
 

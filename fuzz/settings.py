@@ -134,7 +134,7 @@ CV: Table = {
     "cv": ((2, 3), (5,)),
     "scoring": (("concordance", "neg_ibs", ("concordance_ipcw", "auc")), ("concordance_paper", "neg_ibs_authors")),
     "tolerance": ((0, 0.5, 1), (0.0, 100)),
-    "level": ((0.015, None), (0.5,)),
+    "level": ((0.005, None), (0.5,)),
     "random_state": ((0, 1), (None,)),
 }  # fmt: skip
 

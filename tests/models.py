@@ -51,7 +51,7 @@ def forest_of(n_estimators=100, *, kernel="linear", **settings):
     """Return a dipole forest; settings of its machine may stand beside its own, and several kernels in a tuple."""
     known = DipoleSurvivalForest().get_params(deep=False)
     own = {name: value for name, value in settings.items() if name in known}
-    of_svm = {"pure_weight": 1.0, "cut": "logrank", "max_reorientations": 1, "solver_tol": 1e-2}
+    of_svm = {"kappa": 300.0, "pure_weight": 1.0, "cut": "logrank", "max_reorientations": 1, "solver_tol": 1e-2}
     of_svm |= {name: value for name, value in settings.items() if name not in known}
     kernels = kernel if isinstance(kernel, tuple) else (kernel,)
     return DipoleSurvivalForest([DipoleSVM(name, **of_svm) for name in kernels], n_estimators, **own)

@@ -519,7 +519,7 @@ def _ask_tree(model: BaseSurvivalTree, X: np.ndarray) -> None:
     require(np.isin(leaf, model.tree_.leaves).all(), "a row is not in a leaf")
     require(model.decision_path(X).shape == (len(X), model.tree_.n_nodes), "a path has nodes of another tree")
     if not np.isnan(X).any():
-        require(np.isfinite(model.decision_function(X)).all(), "a score is no number")
+        require(np.isfinite(model.split_scores(X)).all(), "a score is no number")
     require(len(model.node_frame()) == model.tree_.n_nodes, "the table has other nodes")
     data = json.dumps(to_dict(model), allow_nan=False)
     require(len(data) > 0 and export_text(model) and export_dot(model), "there is no description")

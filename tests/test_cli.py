@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 
 from dipolar import (
     CovariateEncoder,
+    DipoleSurvivalForest,
     DipoleSurvivalTree,
     DipoleSVM,
     LogRankSurvivalForest,
@@ -30,6 +31,7 @@ from dipolar import (
     save,
 )
 from dipolar.cli import model as model_module
+from dipolar.cli import options
 from dipolar.cli.app import app
 from dipolar.cli.terminal import Terminal
 from dipolar.datasets import load_cost, load_remission
@@ -37,7 +39,8 @@ from dipolar.metrics import concordance_index
 from tests.models import paper_tree
 from tests.report_trees import clinic
 
-QUICK = ("--tree", "univariate", "--pruning", "fixed")
+QUICK = ("--model", "univariate", "--pruning", "fixed")
+QUICK_FIT = (*QUICK, "--no-scores")
 
 
 def dipolar(*args):
@@ -61,7 +64,7 @@ def process(*args, **settings):
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     path = tmp_path_factory.mktemp("model") / "remission.dipolar"
-    assert dipolar("fit", "remission", *QUICK, "--output", path, "--quiet").output == ""
+    assert dipolar("fit", "remission", *QUICK_FIT, "--output", path, "--quiet").output == ""
     return path
 
 
@@ -78,7 +81,7 @@ def write_patients(path, n=60, seed=0):
 
 
 def test_fit_prints_the_leaves():
-    result = dipolar("fit", "remission", *QUICK, "--max-depth", 1, "--min-leaf", 10)
+    result = dipolar("fit", "remission", *QUICK_FIT, "--max-depth", 1, "--min-leaf", 10)
     assert result.exit_code == 0 and result.stderr == ""
     assert "42 rows, 30 events (71 %)" in result.stdout
     assert "logWBC <= 3.23" in result.stdout and "logWBC > 3.23" in result.stdout
@@ -86,7 +89,9 @@ def test_fit_prints_the_leaves():
 
 
 def test_fit_as_json_agrees_with_python():
-    result = dipolar("fit", "remission", *QUICK, "--json", "--seed", 3, "--min-leaf", 5, "--alpha", 3, "--max-depth", 2)
+    result = dipolar(
+        "fit", "remission", *QUICK_FIT, "--json", "--seed", 3, "--min-leaf", 5, "--alpha", 3, "--max-depth", 2
+    )
     document = json.loads(result.stdout)
     X, y = load_remission(return_X_y=True)
     parameters = document["parameters"]
@@ -100,7 +105,8 @@ def test_fit_as_json_agrees_with_python():
 
 @pytest.mark.parametrize("kind", ["univariate", "linear", "quadratic", "gaussian"])
 def test_without_options_a_tree_is_the_library_s_own(kind):
-    document = json.loads(dipolar("fit", "remission", "--tree", kind, "--json").stdout)
+    model = ("--model", "univariate") if kind == "univariate" else ("--kernel", kind)
+    document = json.loads(dipolar("fit", "remission", *model, "--no-scores", "--json").stdout)
     own = LogRankSurvivalTree() if kind == "univariate" else DipoleSurvivalTree(DipoleSVM(kind))
     expected = own.get_params() | {"random_state": 0, "n_jobs": 1}
     expected.pop("svm", None)
@@ -110,9 +116,9 @@ def test_without_options_a_tree_is_the_library_s_own(kind):
 
 
 def test_the_tree_that_is_fitted_without_a_word_is_the_recommended_one():
-    document = json.loads(dipolar("fit", "cost", "--json").stdout)
+    document = json.loads(dipolar("fit", "cost", "--no-scores", "--json").stdout)
     tree = DipoleSurvivalTree().fit(*load_cost(return_X_y=True))
-    assert document["tree"] == "linear" and document["n_leaves"] == tree.n_leaves_
+    assert document["model"] == "tree" and document["scores"] is None and document["n_leaves"] == tree.n_leaves_
     assert [leaf["risk"] for leaf in document["leaves"]] == sorted(tree.leaf_risk_)
 
 
@@ -120,6 +126,7 @@ OPTIONS = {
     "--kappa": ("svm__kappa", 7.0),
     "--no-standardize": ("svm__standardize", False),
     "--max-depth": ("max_depth", 1),
+    "--max-terms": ("max_terms", 1),
     "--min-split": ("min_samples_split", 25),
     "--min-leaf": ("min_samples_leaf", 12),
     "--pruning": ("pruning", "bootstrap"),
@@ -137,7 +144,7 @@ def test_an_option_sets_one_parameter_and_leaves_the_others(option):
     needed = ["--pruning", "bootstrap"] if option in ("--alpha", "--bootstraps") else []
     usual = DipoleSurvivalTree(DipoleSVM()).get_params() | {"random_state": 0, "n_jobs": 1}
     usual |= {"pruning": "bootstrap"} if needed else {}
-    parameters = json.loads(dipolar("fit", "remission", *needed, *words, "--json").stdout)["parameters"]
+    parameters = json.loads(dipolar("fit", "remission", *needed, *words, "--no-scores", "--json").stdout)["parameters"]
     assert parameters[name] == value != usual[name]
     del usual["svm"]
     assert parameters == usual | {name: value}
@@ -145,15 +152,23 @@ def test_an_option_sets_one_parameter_and_leaves_the_others(option):
 
 def test_help_tells_the_library_s_own_defaults():
     told = " ".join(dipolar("fit", "--help").stdout.replace("│", " ").split())
-    tree = DipoleSurvivalTree(DipoleSVM())
-    assert f"Default: {tree.svm.kappa:g}." in told
-    assert f"Rows that a leaf needs. Default: {tree.min_samples_leaf}." in told
-    assert "Most splits on the way to a leaf. Default: auto." in told
+    for text in options.USUAL.values():
+        assert f"Default: {text}." in told
+    single, cuts, forest = DipoleSurvivalTree(DipoleSVM()), LogRankSurvivalTree(), DipoleSurvivalForest()
+    usual = single.get_params() | {"kappa": single.svm.kappa, "standardize": single.svm.standardize}
+    usual["n_estimators"] = forest.n_estimators
+    assert usual["standardize"] is True and usual["pruning"] is None and usual["max_depth"] == "auto"
+    for name in ("kappa", "min_samples_split", "min_samples_leaf", "alpha", "n_bootstraps", "n_estimators"):
+        assert options.USUAL[name] == f"{usual[name]:g}"
+    assert {name: usual[name] for name in options.USUAL if hasattr(cuts, name)} == {
+        name: getattr(cuts, name) for name in options.USUAL if hasattr(cuts, name)
+    }
+    assert LogRankSurvivalForest().n_estimators == forest.n_estimators
 
 
 def test_tuned_trees_are_those_of_python(tmp_path):
     path = tmp_path / "m.dipolar"
-    args = ("fit", "remission", "--tree", "univariate", "--tune", "--seed", 2, "-o", path)
+    args = ("fit", "remission", "--model", "univariate", "--tune", "--no-scores", "--seed", 2, "-o", path)
     result = dipolar(*args)
     tuned = SurvivalTreeCV(LogRankSurvivalTree(), random_state=2).fit(*load_remission(return_X_y=True))
     chosen = f"--min-leaf {tuned.best_params_['min_samples_leaf']} --max-depth {tuned.best_params_['max_depth']}"
@@ -177,7 +192,7 @@ def test_a_bar_follows_what_a_fit_tells(monkeypatch):
 
 
 def test_splits_by_surfaces_are_listed_under_letters():
-    document = json.loads(dipolar("fit", "cost", "--pruning", "none", "--max-depth", 2, "--json").stdout)
+    document = json.loads(dipolar("fit", "cost", "--pruning", "none", "--max-depth", 2, "--no-scores", "--json").stdout)
     letters = {split["letter"] for split in document["splits"]}
     used = {part.split(":")[0] for leaf in document["leaves"] for part in leaf["rule"].split(", ") if ":" in part}
     assert letters and used == letters
@@ -186,36 +201,39 @@ def test_splits_by_surfaces_are_listed_under_letters():
 def test_a_surface_between_two_values_is_told_in_words(tmp_path):
     frame = pd.DataFrame({"time": [*range(1, 31), *range(101, 131)], "event": 1, "ill": [5] * 30 + [3] * 30})
     frame.to_csv(tmp_path / "data.csv", index=False)
-    result = dipolar("fit", tmp_path / "data.csv", "--pruning", "none", "--max-depth", 1, "--json")
+    result = dipolar("fit", tmp_path / "data.csv", "--max-depth", 1, "--no-scores", "--json")
     document = json.loads(result.stdout)
     assert [leaf["rule"] for leaf in document["leaves"]] == ["ill is 3", "ill is 5"] and document["splits"] == []
 
 
 @pytest.mark.parametrize(
-    ("options", "advice"),
+    ("asked", "advice"),
     [
-        (("--tree", "univariate", "--pruning", "fixed", "--alpha", 1000), "Try a lower --alpha"),
+        (("--model", "univariate", "--pruning", "fixed", "--alpha", 1000), "Try a lower --alpha"),
         (("--max-depth", 0), "That is what --max-depth 0 asks for."),
         (("--min-split", 50), "A node needs 50 rows to be split (--min-split, --min-leaf), and there are 42."),
         (("--min-leaf", 21), "No split that leaves 21 rows on both sides was found. Try a smaller --min-leaf"),
-        (("--tree", "univariate", "--tune", "--drop", "logWBC", "--drop", "TR", "--only", "noise"), "leave out --tune"),
+        (
+            ("--model", "univariate", "--tune", "--drop", "logWBC", "--drop", "TR", "--only", "noise"),
+            "leave out --tune",
+        ),
     ],
 )
-def test_a_tree_of_one_leaf_says_so_and_what_to_try(tmp_path, options, advice):
+def test_a_tree_of_one_leaf_says_so_and_what_to_try(tmp_path, asked, advice):
     X, y = load_remission(return_X_y=True)
     frame = X.assign(time=y["time"], event=y["event"].astype(int), noise=np.arange(42) % 5)
     frame.to_csv(tmp_path / "data.csv", index=False)
-    drops = () if "noise" in options else ("--drop", "noise")
-    result = dipolar("fit", tmp_path / "data.csv", *options, *drops)
+    drops = ("--no-scores", *(() if "noise" in asked else ("--drop", "noise")))
+    result = dipolar("fit", tmp_path / "data.csv", *asked, *drops)
     told = " ".join(result.stdout.split())
     assert result.exit_code == 0 and "everybody" in told
     assert "One leaf: this tree tells no two people apart." in told and advice in told
-    document = json.loads(dipolar("fit", tmp_path / "data.csv", *options, *drops, "--json").stdout)
+    document = json.loads(dipolar("fit", tmp_path / "data.csv", *asked, *drops, "--json").stdout)
     assert [leaf["rule"] for leaf in document["leaves"]] == ["everybody"] and advice in document["advice"]
 
 
 def test_of_many_leaves_the_first_and_the_last_are_shown():
-    large = ("fit", "cost", "--tree", "univariate", "--min-leaf", "3", "--max-depth", "20")
+    large = ("fit", "cost", "--model", "univariate", "--min-leaf", "3", "--max-depth", "20", "--no-scores")
     document = json.loads(dipolar(*large, "--json").stdout)
     told = dipolar(*large).stdout
     n = document["n_leaves"]
@@ -227,19 +245,20 @@ def test_of_many_leaves_the_first_and_the_last_are_shown():
 
 
 def test_splits_that_may_be_chance_are_counted():
-    document = json.loads(dipolar("fit", "cost", "--json").stdout)
+    document = json.loads(dipolar("fit", "cost", "--no-scores", "--json").stdout)
     record = DipoleSurvivalTree().fit(*load_cost(return_X_y=True)).tree_
     statistics = record.logrank[record.is_split]
     n_weak = (statistics < 4).sum()
     assert 1 < n_weak < len(statistics)
     assert document["advice"].startswith(f"{n_weak} of {len(statistics)} splits have a log-rank statistic below 4")
-    assert document["advice"] in " ".join(dipolar("fit", "cost").stdout.split())
-    assert json.loads(dipolar("fit", "cost", "--pruning", "fixed", "--json").stdout)["advice"] is None
+    assert document["advice"] in " ".join(dipolar("fit", "cost", "--no-scores").stdout.split())
+    pruned = json.loads(dipolar("fit", "cost", *QUICK_FIT, "--json").stdout)
+    assert pruned["advice"] is None
 
 
 def test_fit_writes_model_and_report(tmp_path):
     data, output, page = write_patients(tmp_path / "p.csv"), tmp_path / "p.dipolar", tmp_path / "p.html"
-    result = dipolar("fit", data, *QUICK, "--output", output, "--report", page)
+    result = dipolar("fit", data, *QUICK_FIT, "--output", output, "--report", page)
     assert result.exit_code == 0 and f"Model saved to {output}" in result.stdout
     assert "<html" in page.read_text(encoding="utf-8").lower()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["p.csv", "p.dipolar", "p.html"]
@@ -247,9 +266,9 @@ def test_fit_writes_model_and_report(tmp_path):
 
 def test_warnings_of_the_library_are_told_on_stderr(monkeypatch):
     monkeypatch.setattr(LogRankSurvivalTree, "_warn_about", lambda *_: warnings.warn("badly\nscaled", stacklevel=2))
-    result = dipolar("fit", "remission", *QUICK)
+    result = dipolar("fit", "remission", *QUICK_FIT)
     assert result.exit_code == 0 and result.stderr == "warning: badly scaled\n"
-    result = dipolar("fit", "remission", *QUICK, "--json")
+    result = dipolar("fit", "remission", *QUICK_FIT, "--json")
     assert json.loads(result.stdout)["warnings"] == ["badly\nscaled"] and result.stderr == ""
 
 
@@ -272,7 +291,7 @@ def test_predictions_agree_with_python(model, tmp_path):
 
 def test_new_data_in_another_shape_gives_the_same_predictions(tmp_path):
     data, output = write_patients(tmp_path / "p.csv"), tmp_path / "p.dipolar"
-    dipolar("fit", data, *QUICK, "--output", output)
+    dipolar("fit", data, *QUICK_FIT, "--output", output)
     expected = json.loads(dipolar("predict", output, data, "--json").stdout)["predictions"]
     frame = pd.read_csv(data)[["stage", "sex", "age"]].assign(bed="B")
     frame.to_csv(tmp_path / "other.csv", index=False, sep=";", encoding="utf-16")
@@ -286,7 +305,7 @@ def test_new_data_in_another_shape_gives_the_same_predictions(tmp_path):
 
 def test_unseen_categories_and_missing_columns(tmp_path):
     data, output = write_patients(tmp_path / "p.csv"), tmp_path / "p.dipolar"
-    dipolar("fit", data, *QUICK, "--output", output)
+    dipolar("fit", data, *QUICK_FIT, "--output", output)
     new = tmp_path / "new.csv"
     new.write_text("age,sex,stage\n50,x,IV\n")
     result = dipolar("predict", output, new)
@@ -321,13 +340,18 @@ def test_predictions_are_written_as_the_suffix_says(model, tmp_path, suffix):
 # Evaluate.
 
 
-def test_evaluate_scores_the_trees_on_the_same_folds():
-    args = ("evaluate", "remission", "--folds", 3, "--repeats", 2, "--json", "--seed", 1)
+def test_evaluate_scores_all_models_on_the_same_folds():
+    args = ("evaluate", "remission", "--folds", 3, "--repeats", 2, "--trees", 5, "--json", "--seed", 1)
     document = json.loads(dipolar(*args).stdout)
-    assert [tree["tree"] for tree in document["trees"]] == ["univariate", "linear", "quadratic", "gaussian"]
-    for tree in document["trees"]:
-        assert 0 < tree["harrell_c"]["mean"] < 1 and tree["harrell_c"]["sd"] >= 0
-        assert 0 < tree["paper_c"]["mean"] <= 1 and 0 < tree["ibs"]["mean"] < 0.5 and tree["leaves"]["mean"] >= 1
+    names = ["tree", "univariate tree", "forest", "univariate forest", "Cox", "Kaplan-Meier"]
+    assert [model["model"] for model in document["models"]] == names
+    for model in document["models"]:
+        assert 0 < model["harrell_c"]["mean"] < 1 and model["harrell_c"]["se"] >= 0
+        assert 0 < model["ibs"]["mean"] < 0.5
+        has_leaves = model["model"].endswith("tree")
+        assert (model["leaves"]["mean"] is not None) == has_leaves and (not has_leaves or model["leaves"]["mean"] >= 1)
+    assert document["best"].startswith("Best by Harrell's C: ")
+    assert document["models"][-1]["harrell_c"] == {"mean": 0.5, "se": 0.0}
 
 
 def test_evaluate_agrees_with_a_loop_by_hand_and_not_with_its_workers():
@@ -342,9 +366,9 @@ def test_evaluate_agrees_with_a_loop_by_hand_and_not_with_its_workers():
         tree = LogRankSurvivalTree(pruning="fixed")
         tree.fit(X.iloc[train], y[train])
         scores.append(concordance_index(y[test], tree.predict(X.iloc[test])))
-    (row,) = document["trees"]
-    assert np.isclose(row["harrell_c"]["mean"], np.mean(scores))
-    assert np.isclose(row["harrell_c"]["sd"], np.std(scores, ddof=1))
+    row = document["models"][0]
+    assert row["model"] == "univariate tree" and np.isclose(row["harrell_c"]["mean"], np.mean(scores))
+    assert np.isclose(row["harrell_c"]["se"], np.std(scores, ddof=1) * np.sqrt(1 / 3 + 1 / 2))
 
 
 def test_evaluate_needs_events_in_every_fold(tmp_path):
@@ -418,13 +442,13 @@ def test_every_help_screen_names_its_options():
         (("fit", "whas50"), "'whas500'"),
         (("fit", "."), "folder"),
         (("fit",), "DATA"),
-        (("fit", "remission", "--tree", "oak"), "'oak'"),
+        (("fit", "remission", "--model", "oak"), "'oak'"),
         (("fit", "remission", "--kappa", "-1"), "kappa"),
         (("fit", "remission", "--alpha", "-1"), "alpha"),
         (("fit", "remission", "--min-leaf", "0"), "min_samples"),
         (("fit", "remission", "--max-depth", "-1"), "max_depth"),
-        (("fit", "remission", "--tree", "univariate", "--kappa", "1"), "--kappa"),
-        (("fit", "remission", "--tree", "univariate", "--no-standardize"), "--standardize"),
+        (("fit", "remission", "--model", "univariate", "--kappa", "1"), "--kappa"),
+        (("fit", "remission", "--model", "univariate", "--no-standardize"), "--standardize"),
         (("fit", "remission", "--alpha", "2"), "--alpha"),
         (("fit", "remission", "--pruning", "none", "--alpha", "2"), "--alpha"),
         (("fit", "remission", "--bootstraps", "2"), "--bootstraps"),
@@ -469,8 +493,8 @@ def test_tables_that_cannot_be_fitted(tmp_path, text, words):
 
 
 def test_existing_files_are_refused_before_the_work(tmp_path, monkeypatch):
-    monkeypatch.setattr("dipolar.cli.commands.fit.read_data", lambda *_: pytest.fail("the work has begun"))
-    monkeypatch.setattr("dipolar.cli.commands.predict.read_table", lambda *_: pytest.fail("the work has begun"))
+    monkeypatch.setattr("dipolar.cli.data.read_data", lambda *_: pytest.fail("the work has begun"))
+    monkeypatch.setattr("dipolar.cli.table.read_table", lambda *_: pytest.fail("the work has begun"))
     old = tmp_path / "old.csv"
     old.write_text("old")
     for args in (("fit", "remission", "-o"), ("fit", "remission", "--report"), ("predict", "model", "data", "-o")):
@@ -483,12 +507,12 @@ def test_existing_files_are_refused_before_the_work(tmp_path, monkeypatch):
 def test_force_replaces(tmp_path):
     path = tmp_path / "m.dipolar"
     path.write_text("old")
-    assert dipolar("fit", "remission", *QUICK, "-o", path, "--force").exit_code == 0
+    assert dipolar("fit", "remission", *QUICK_FIT, "-o", path, "--force").exit_code == 0
     assert zipfile.is_zipfile(path)
 
 
 def test_read_only_folders_are_refused_before_the_work(tmp_path, monkeypatch):
-    monkeypatch.setattr("dipolar.cli.commands.fit.read_data", lambda *_: pytest.fail("the work has begun"))
+    monkeypatch.setattr("dipolar.cli.data.read_data", lambda *_: pytest.fail("the work has begun"))
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o500)
     # The administrator may write anywhere but here.
@@ -502,7 +526,7 @@ def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(LogRankSurvivalTree, "save", save_half)
-    assert "No space left" in refused("fit", "remission", *QUICK, "-o", tmp_path / "m.dipolar")
+    assert "No space left" in refused("fit", "remission", *QUICK_FIT, "-o", tmp_path / "m.dipolar")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -532,7 +556,7 @@ def test_a_model_is_the_tree_with_one_more_entry(model, tmp_path):
 
 def test_python_opens_the_file_as_a_pipeline(tmp_path):
     data, path = write_patients(tmp_path / "p.csv"), tmp_path / "p.dipolar"
-    dipolar("fit", data, *QUICK, "--output", path)
+    dipolar("fit", data, *QUICK_FIT, "--output", path)
     pipeline = load(path)
     X = pd.read_csv(data)[["age", "sex", "stage"]]
     document = json.loads(dipolar("predict", path, data, "--json").stdout)
@@ -542,10 +566,13 @@ def test_python_opens_the_file_as_a_pipeline(tmp_path):
     assert again["predictions"] == document["predictions"]
 
 
-def test_forests_are_for_python(tmp_path):
+def test_forests_of_python_predict_too(tmp_path):
     X, y = load_remission(return_X_y=True)
-    LogRankSurvivalForest(n_estimators=2).fit(X, y).save(tmp_path / "f.dipolar")
-    assert "holds a LogRankSurvivalForest, not one of" in refused("predict", tmp_path / "f.dipolar", "remission")
+    forest = LogRankSurvivalForest(n_estimators=2, random_state=0).fit(X, y)
+    forest.save(tmp_path / "f.dipolar")
+    document = json.loads(dipolar("predict", tmp_path / "f.dipolar", "remission", "--json").stdout)
+    assert [row["risk"] for row in document["predictions"]] == forest.predict(X).tolist()
+    assert "leaf" not in document["predictions"][0]
 
 
 def test_times_from_dates_and_a_covariate_in_disguise(tmp_path):
@@ -557,11 +584,11 @@ def test_times_from_dates_and_a_covariate_in_disguise(tmp_path):
     frame["age"], frame["lived"] = rng.integers(40, 90, 60), (days / 30.4).round(1)
     frame.to_csv(path, index=False)
     span = ("--start", "entry", "--stop", "exit")
-    result = dipolar("fit", path, *QUICK, *span, "-o", tmp_path / "m.dipolar")
+    result = dipolar("fit", path, *QUICK_FIT, *span, "-o", tmp_path / "m.dipolar")
     assert result.exit_code == 0 and result.stderr.count("\n") == 1
     assert "lived may be the time in disguise (rank correlation 1.00)" in result.stderr
     assert "--drop 'lived'" in result.stderr and "Time is 'exit - entry' in days" in result.stdout
-    document = json.loads(dipolar("fit", path, *QUICK, *span, "--drop", "lived", "--json").stdout)
+    document = json.loads(dipolar("fit", path, *QUICK_FIT, *span, "--drop", "lived", "--json").stdout)
     assert document["warnings"] == [] and document["covariates"] == ["age"]
     assert document["data"]["time_unit"] == "days" and document["data"]["event_codes"] == ["1:deceased"]
     evaluated = dipolar("evaluate", path, *span, *QUICK, "--folds", 2, "--json")
@@ -613,7 +640,7 @@ def test_other_files_are_no_models(model, tmp_path):
 
 
 def test_stdout_is_one_json_document_and_errors_go_to_stderr(tmp_path):
-    done = process("fit", write_patients(tmp_path / "p.csv"), *QUICK, "--json")
+    done = process("fit", write_patients(tmp_path / "p.csv"), *QUICK_FIT, "--json")
     assert done.returncode == 0 and done.stderr == ""
     assert json.loads(done.stdout)["command"] == "fit"
     done = process("fit", tmp_path / "nothing.csv", "--json")
@@ -640,8 +667,8 @@ def test_every_command_that_reads_rows_takes_a_sheet(tmp_path):
         pd.DataFrame({"note": ["read me"]}).to_excel(file, sheet_name="notes", index=False)
         patients.to_excel(file, sheet_name="patients", index=False)
     sheet = ("--sheet", "patients")
-    assert "time" in refused("fit", book, *QUICK)
-    fitted = json.loads(dipolar("fit", book, *QUICK, *sheet, "-o", model, "--json").stdout)
+    assert "time" in refused("fit", book, *QUICK_FIT)
+    fitted = json.loads(dipolar("fit", book, *QUICK_FIT, *sheet, "-o", model, "--json").stdout)
     assert fitted["data"]["rows"] == 60 and "sheet 'patients'" in fitted["notes"]
     predicted = json.loads(dipolar("predict", model, book, *sheet, "--json").stdout)
     assert len(predicted["predictions"]) == 60
@@ -663,7 +690,7 @@ class Interrupter:
 sys.meta_path.insert(0, Interrupter())
 from dipolar.cli import main
 assert sys.argv[1] not in sys.modules
-sys.argv = ["dipolar", "--version"]
+sys.argv = ["dipolar", "datasets"]
 main()
 """
 
@@ -729,7 +756,7 @@ main()
 def test_a_killed_command_leaves_the_old_file(tmp_path):
     output = tmp_path / "m.dipolar"
     output.write_text("old")
-    args = ["fit", "remission", *QUICK, "--output", str(output), "--force"]
+    args = ["fit", "remission", *QUICK_FIT, "--output", str(output), "--force"]
     done = subprocess.run([sys.executable, "-c", KILLED_WHILE_WRITING, *args], capture_output=True, timeout=60)
     assert done.returncode == -signal.SIGKILL
     assert output.read_text() == "old"
@@ -739,7 +766,7 @@ def test_faults_of_our_own_are_one_line_too(monkeypatch):
     def fault(*_):
         raise RuntimeError("this cannot be")
 
-    monkeypatch.setattr("dipolar.cli.commands.fit.read_data", fault)
+    monkeypatch.setattr("dipolar.cli.data.read_data", fault)
     result = dipolar("fit", "remission")
     assert result.exit_code == 70 and result.stderr.count("\n") == 1 and "this cannot be" in result.stderr
     monkeypatch.setenv("DIPOLAR_DEBUG", "1")

@@ -27,7 +27,7 @@ from dipolar.cli.messages import UserError
 from dipolar.cli.spreadsheets import MOST_CHARACTERS, begins_like_a_formula
 from dipolar.cli.table import read_table
 from dipolar.preparation.cells import as_text
-from tests.test_cli import QUICK, dipolar, process, refused
+from tests.test_cli import QUICK, QUICK_FIT, dipolar, process, refused
 
 FORMULAS = ["=1+1", "+A1", "-2+cmd|' /C calc'!A0", "@SUM(A1)", "\t=1", "\r=1", "＝1", "#N/A", "-3.5e", "=HYPERLINK(1)"]
 PLAIN = ["-3.5", "+41", "-1e-5", "a=b", "x", "'=1", "3-2"]
@@ -36,7 +36,7 @@ PLAIN = ["-3.5", "+41", "-1e-5", "a=b", "x", "'=1", "3-2"]
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     path = tmp_path_factory.mktemp("model") / "remission.dipolar"
-    assert dipolar("fit", "remission", *QUICK, "--output", path, "--quiet").output == ""
+    assert dipolar("fit", "remission", *QUICK_FIT, "--output", path, "--quiet").output == ""
     return path
 
 
@@ -102,7 +102,7 @@ def test_kept_columns_are_not_mistaken_for_predictions(model, tmp_path, name):
 def test_force_replaces_regular_files_only(model, tmp_path):
     pipe = tmp_path / "pipe.csv"
     os.mkfifo(pipe)
-    for args in (("predict", model, "remission"), ("fit", "remission", *QUICK)):
+    for args in (("predict", model, "remission"), ("fit", "remission", *QUICK_FIT)):
         assert "regular file" in refused(*args, "--force", "-o", pipe)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
@@ -138,8 +138,8 @@ def full_disk(n_bytes):
 @pytest.mark.parametrize(
     "args",
     [
-        ("fit", "remission", *QUICK, "-o", "m.dipolar"),
-        ("fit", "remission", *QUICK, "--report", "r.html"),
+        ("fit", "remission", *QUICK_FIT, "-o", "m.dipolar"),
+        ("fit", "remission", *QUICK_FIT, "--report", "r.html"),
         *(("predict", "MODEL", "whas500", "--fill-columns", "-o", f"p.{suffix}") for suffix in ("csv", "parquet")),
         ("report", "MODEL", "-o", "r.html"),
         *(("plot", "MODEL", "-o", f"p.{suffix}") for suffix in ("svg", "pdf", "png")),
@@ -181,7 +181,7 @@ main()
 @pytest.mark.parametrize("kind", ["nameless", "hidden"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signals_leave_no_litter(tmp_path, kind, number):
-    args = ["fit", "remission", *QUICK, "-q", "-o", str(tmp_path / "m.dipolar")]
+    args = ["fit", "remission", *QUICK_FIT, "-q", "-o", str(tmp_path / "m.dipolar")]
     command = [sys.executable, "-c", WRITING_FOR_EVER, kind, *args]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         while "writing" not in running.stdout.readline() and running.poll() is None:
@@ -284,7 +284,7 @@ def test_rows_that_no_memory_holds_are_one_line(monkeypatch):
     def fill(*_):
         raise MemoryError
 
-    monkeypatch.setattr("dipolar.cli.commands.fit.read_data", fill)
+    monkeypatch.setattr("dipolar.cli.data.read_data", fill)
     assert "not enough memory" in refused("fit", "remission")
 
 
@@ -299,7 +299,7 @@ def test_long_cells_are_shortened_in_messages(tmp_path, place):
         cells[0][place] = name
     path = tmp_path / "data.csv"
     path.write_text("\n".join(",".join(row) for row in [header, *cells]))
-    result = dipolar("fit", path, *QUICK, "--category", "x" if place < 3 else name)
+    result = dipolar("fit", path, *QUICK_FIT, "--category", "x" if place < 3 else name)
     assert result.exit_code == (2 if place < 2 else 0)
     assert len(result.stderr) < 1000 and (place == 3 or len(result.stdout) < 5000)
 
@@ -329,16 +329,16 @@ def test_whole_numbers_of_any_length(tmp_path, others):
 def test_rows_that_cannot_be_compared_have_no_concordance(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("time,event,x\n5,1,1\n5,1,2\n3,0,1\n")
-    document = json.loads(dipolar("fit", path, *QUICK, "--json").stdout)
+    document = json.loads(dipolar("fit", path, *QUICK_FIT, "--json").stdout)
     assert document["harrell_c_on_training_rows"] is None
-    assert "Harrell's C" not in dipolar("fit", path, *QUICK).stdout
+    assert "Harrell's C" not in dipolar("fit", path, *QUICK_FIT).stdout
 
 
 def test_times_that_the_library_refuses_are_one_line(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("time,event,x\n1e308,1,1\n1e308,1,2\n")
-    for command in ("fit", "evaluate"):
-        assert "time is above" in refused(command, path, *QUICK)
+    for command, quick in (("fit", QUICK_FIT), ("evaluate", QUICK)):
+        assert "time is above" in refused(command, path, *quick)
 
 
 def test_what_a_reader_thinks_of_a_file_is_not_told(tmp_path):
@@ -351,7 +351,7 @@ def test_what_a_reader_thinks_of_a_file_is_not_told(tmp_path):
             target.writestr(name, source.read(name).replace(b"</worksheet>", extension))
     with pytest.warns(UserWarning, match="extension"):
         openpyxl.load_workbook(path)
-    result = dipolar("fit", path, *QUICK)
+    result = dipolar("fit", path, *QUICK_FIT)
     assert result.exit_code == 0 and result.stderr == ""
 
 

@@ -107,7 +107,8 @@ def test_the_walk_ends_well_and_leaves_its_files(walk):
     folder, blocks = walk
     assert [status for _, _, status, output in blocks if not output.startswith("error:")] == [0] * (len(blocks) - 1)
     made = {path.name for path in folder.iterdir()}
-    assert made == {"clinic.csv", "new.csv", "clinic.dipolar", "clinic.html", "clinic.svg", "predictions.csv"}
+    models = {f"{name}.{suffix}" for name in ("clinic", "forest") for suffix in ("dipolar", "html", "svg")}
+    assert made == {"clinic.csv", "new.csv", "predictions.csv", *models}
     assert all((folder / name).stat().st_size > 0 for name in made)
 
 

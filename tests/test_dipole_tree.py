@@ -106,7 +106,7 @@ def test_root_split_is_the_dipole_svm_s(whas500):
     tree = paper_tree(kernel="quadratic", standardize=True, max_depth=1).fit(X, y)
     assert tree.n_leaves_ == 2
     np.testing.assert_array_equal(tree.apply(X) == tree.tree_.left[0] + 1, svm.predict(X) == 1)
-    np.testing.assert_allclose(tree.decision_function(X, node=0), svm.decision_function(X), atol=1e-5)
+    np.testing.assert_allclose(tree.split_scores(X, node=0), svm.decision_function(X), atol=1e-5)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "quadratic", "rbf", "laplacian"])
@@ -146,7 +146,7 @@ def test_logrank_threshold_is_at_least_as_good_at_the_root(whas500):
     # The same direction, another cut.
     np.testing.assert_allclose(by_logrank.tree_.splits.coefficient, by_svm.tree_.splits.coefficient)
     # And no cut along that direction is better.
-    scores = by_svm.decision_function(X, node=0)
+    scores = by_svm.split_scores(X, node=0)
     survival = check_outcome(y)
     best = max(split_logrank(survival, np.ones(len(X)), scores <= cut) for cut in np.unique(scores)[:-1])
     assert by_logrank.tree_.logrank[0] == pytest.approx(best)

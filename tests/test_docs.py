@@ -42,7 +42,7 @@ def test_the_readme_runs(capsys):
     """Its block of Python, as it stands."""
     (block,) = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
     exec(block, {})
-    assert "logrank" in capsys.readouterr().out
+    assert "log-rank" in capsys.readouterr().out
 
 
 def test_all_modules_are_found():

@@ -164,7 +164,7 @@ def test_the_printed_sum_sends_rows_the_same_way(trees, data):
     parts = re.findall(r"([-+]?) ?(\d[\d.e-]*) (\w+)", left)
     assert len(parts) >= 2
     total = sum(float(sign + number) * X[name].to_numpy() for sign, number, name in parts)
-    score = tree.decision_function(X, node=0)
+    score = tree.split_scores(X, node=0)
     far = np.abs(score) > 0.02 * np.abs(score).max()
     assert far.mean() > 0.8
     np.testing.assert_array_equal((total < float(bound))[far], (score < 0)[far])
@@ -176,7 +176,7 @@ def test_a_sum_of_one_term_is_a_cut(data):
     rule = tree.tree_.splits.rule(0, ["hr"])
     name, sign, bound = rule.split()
     assert name == "hr"
-    goes_left = tree.decision_function(X[["hr"]], node=0) < 0
+    goes_left = tree.split_scores(X[["hr"]], node=0) < 0
     x = X["hr"].to_numpy()
     np.testing.assert_array_equal(x < float(bound) if sign == "<" else x > float(bound), goes_left)
 
@@ -515,3 +515,10 @@ def test_different_names_stay_different_when_they_are_cut(names, width):
 def test_names_with_long_common_beginnings_and_ends_show_where_they_differ():
     names = [f"time since the {word} dose of the first study drug" for word in ("first", "second", "third")]
     assert shorten_names(names, 20) == ["…ince the first dos…", "…ince the second do…", "…ince the third dos…"]
+
+
+def test_a_fitted_tree_prints_itself(trees):
+    for tree in trees.values():
+        assert str(tree) == export_text(tree)
+    unfitted = LogRankSurvivalTree(max_depth=2)
+    assert str(unfitted) == repr(unfitted) == "LogRankSurvivalTree(max_depth=2)"

@@ -68,7 +68,7 @@ def test_the_root_is_that_of_elimination_from_outside(name, cut, max_terms):
     left, columns = eliminate(X, y, svm, max_terms)
     tree = DipoleSurvivalTree(svm, max_terms=max_terms, max_depth=1, min_samples_leaf=1).fit(X, y)
     assert tree.tree_.splits.columns(0).tolist() == columns
-    np.testing.assert_array_equal(tree.decision_function(X, 0) < 0, left)
+    np.testing.assert_array_equal(tree.split_scores(X, 0) < 0, left)
 
 
 def test_many_are_dropped_at_once_and_few_one_by_one():
@@ -257,7 +257,7 @@ def test_one_column_in_the_plain_form_and_the_file(tmp_path):
         again = DipoleSurvivalTree.load(tmp_path / "tree.dipolar")
         assert again.max_terms == 2
         assert again.tree_ == tree.tree_
-        np.testing.assert_array_equal(again.decision_function(X), tree.decision_function(X))
+        np.testing.assert_array_equal(again.split_scores(X), tree.split_scores(X))
         assert [again.tree_.splits.rule(0, names(6))] == [tree.tree_.splits.rule(0, names(6))]
         splits = [node["split"] for node in to_dict(tree)["nodes"] if not node["is_leaf"]]
         assert all(len(split["columns"]) == 2 and split["is_round"] is (kernel == "linear") for split in splits)

@@ -275,7 +275,7 @@ def test_equations_are_in_original_units():
     tree = paper_tree(kernel="quadratic", kappa=0.1, standardize=True, max_depth=1).fit(X, y)
     terms = report_data(tree, predict_form=False)["tree"]["nodes"][0]["split"]["terms"]
     scores = sum(term["coefficient"] * np.prod(X[:, term["columns"]], axis=1) for term in terms)
-    np.testing.assert_allclose(scores, tree.decision_function(X, 0), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(scores, tree.split_scores(X, 0), rtol=1e-9, atol=1e-9)
 
 
 def test_a_kernel_that_a_page_cannot_compute():

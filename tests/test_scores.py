@@ -68,14 +68,14 @@ def rows_at_thresholds(tree, X):
 
 def assert_signs_are_sides(tree, X):
     record, path = tree.tree_, tree.decision_path(X).toarray()
-    scores = tree.decision_function(X)
+    scores = tree.split_scores(X)
     assert not np.isnan(scores).any()
     assert record.is_split.any()
     for column, node in enumerate(map(int, np.flatnonzero(record.is_split))):
         here = path[:, node]
         went_left = path[here, record.left[node]]
         np.testing.assert_array_equal(scores[here, column] < 0, went_left)
-        np.testing.assert_array_equal(tree.decision_function(X, node=node), scores[:, column])
+        np.testing.assert_array_equal(tree.split_scores(X, node=node), scores[:, column])
 
 
 @pytest.mark.parametrize("name", DATA)
@@ -90,7 +90,7 @@ def test_a_value_at_the_threshold_goes_left_and_its_score_says_so():
     x = np.array([1.0, 2.0, 3.0, 4.0]).repeat(10)
     tree = LogRankSurvivalTree(max_depth=1).fit(x[:, None], x)
     (at,) = tree.tree_.splits.threshold[tree.tree_.is_split]
-    score = tree.decision_function([[at - 1], [at], [np.nextafter(at, 9)], [at + 1]], node=0)
+    score = tree.split_scores([[at - 1], [at], [np.nextafter(at, 9)], [at + 1]], node=0)
     assert (score < 0).tolist() == [True, True, False, False]
     assert score[0] == -1 and score[3] == 1 and abs(score[1]) < 1e-300
 
@@ -151,7 +151,7 @@ def test_a_tree_of_one_split_has_the_scores_of_the_machine(name, kernel):
     X, y = load(name, complete=True)
     options = {"kernel": kernel, "kappa": 0.1, "standardize": True, "max_rank": 30, "margin": 1.0}
     svm, tree = paper_svm(**options).fit(X, y), paper_tree(max_depth=1, **options).fit(X, y)
-    ours, theirs = svm.decision_function(X), tree.decision_function(X, node=0)
+    ours, theirs = svm.decision_function(X), tree.split_scores(X, node=0)
     # A tree adds its products one by one; the machine multiplies matrices.
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-10 * np.abs(ours).max())
     np.testing.assert_array_equal(ours < 0, theirs < 0)

@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.inspection import partial_dependence, permutation_importance
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dipolar import LogRankSurvivalTree, survival_outcome
+from dipolar import DipoleSurvivalTree, LogRankSurvivalTree, SurvivalTreeCV, survival_outcome
 from dipolar.curves import kaplan_meier, life_table
 from dipolar.datasets import load_remission
 from dipolar.survival import Survival
@@ -185,12 +186,12 @@ class TestPrediction:
         tree, X, _ = fitted
         record = tree.tree_
         path = tree.decision_path(X).toarray()
-        scores = tree.decision_function(X)
+        scores = tree.split_scores(X)
         splits = np.flatnonzero(record.is_split)
         assert scores.shape == (len(X), len(splits))
         for column, node in enumerate(splits):
             here = path[:, node]
-            np.testing.assert_array_equal(scores[:, column], tree.decision_function(X, node))
+            np.testing.assert_array_equal(scores[:, column], tree.split_scores(X, node))
             np.testing.assert_array_equal(scores[here, column] <= 0, path[here, record.left[node]])
         assert path[np.arange(len(X)), tree.apply(X)].all()
         np.testing.assert_array_equal(path.sum(axis=1), record.depth[tree.apply(X)] + 1)
@@ -381,7 +382,7 @@ def test_wrong_arguments_are_named(fitted):
     with pytest.raises(ValueError, match="horizon must be a number >= 0, got -1"):
         tree.predict_rmst(X, -1)
     with pytest.raises(ValueError, match="node must be a node that is split, got 999"):
-        tree.decision_function(X, 999)
+        tree.split_scores(X, 999)
     with pytest.raises(ValueError, match="no comparable pair among its 2 rows"):
         tree.score(X[:2], survival_outcome([1.0, 1.0], [1, 1]))
     with pytest.raises(ValueError, match=r"risk should have shape \(2,\), one value per row of y"):
@@ -435,3 +436,13 @@ def test_ugly_inputs_give_a_valid_tree(data, criterion, pruning, min_leaf, max_l
     leaf, counts = np.unique(tree.apply(X), return_counts=True)
     np.testing.assert_array_equal(leaf, tree.tree_.leaves)
     np.testing.assert_array_equal(counts, tree.tree_.n_samples[leaf])
+
+
+@pytest.mark.parametrize("model", [LogRankSurvivalTree(), DipoleSurvivalTree(), SurvivalTreeCV(cv=2, random_state=0)])
+def test_partial_dependence_and_permutation_importance(model):
+    """scikit-learn's own, which want a model that predicts numbers."""
+    X, y = generated()
+    model = clone(model).fit(X, y)
+    curve = partial_dependence(model, X, [0], grid_resolution=5, kind="average")["average"][0]
+    assert curve[-1] > curve[0]  # the higher, the earlier
+    assert permutation_importance(model, X, y, n_repeats=2, random_state=0).importances_mean.argmax() == 0

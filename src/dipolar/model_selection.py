@@ -90,7 +90,7 @@ class SurvivalTreeCV(SurvivalModel):
         By how many standard errors of the difference over the folds the mean score of a candidate may be below the
         best one for it to be taken if it is smaller: fewest leaves on average, then the smallest kappa. 0 takes the
         best; 1 is the rule of one standard error.
-    level : float or None, default=0.015
+    level : float or None, default=0.005
         Level of the test that a tree of more than one leaf has to pass: that in the held-out rows of all folds together
         the hazard rises with the risk predicted for them (one-sided score test in Cox's model, stratified by fold, of
         the ranks of the risks). A candidate that does not pass is not taken where a single leaf is among the
@@ -147,7 +147,7 @@ class SurvivalTreeCV(SurvivalModel):
         cv=5,
         scoring="concordance",
         tolerance=0.5,
-        level=0.015,
+        level=0.005,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -240,6 +240,10 @@ class SurvivalTreeCV(SurvivalModel):
     def feature_importances_(self) -> np.ndarray:
         """Share of each covariate in the log-rank statistics of the chosen tree."""
         return self._tree().feature_importances_
+
+    def __str__(self) -> str:
+        """Return the chosen tree as text."""
+        return str(self.best_estimator_) if hasattr(self, "best_estimator_") else repr(self)
 
     def _curves(self, X: Any, times: np.ndarray | None, *, hazard: bool) -> np.ndarray:
         return self._tree()._curves(X, times, hazard=hazard)

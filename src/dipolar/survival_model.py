@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import RegressorTags
 from sklearn.utils.validation import check_is_fitted
 
 from dipolar.metrics.concordance import concordance_index
@@ -135,6 +136,9 @@ class SurvivalModel(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        # A risk is a number, and scikit-learn's tools for regressors, partial dependence among them, apply to it.
+        tags.estimator_type = "regressor"
+        tags.regressor_tags = RegressorTags()
         tags.target_tags.required = True
         tags.target_tags.positive_only = True
         tags.input_tags.allow_nan = self._allow_nan

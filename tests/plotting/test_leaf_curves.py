@@ -1,5 +1,7 @@
 """The curves of all leaves, their test, and the numbers at risk."""
 
+from itertools import pairwise
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -50,8 +52,20 @@ def test_leaves_without_rows_are_left_out(trees, data):
     tree = trees[3]
     one = tree.apply(X) == tree.tree_.leaves[0]
     ax = plot_leaf_curves(tree, X[one], y[one], at_risk=False)
-    assert len(ax.lines) == 1 and ax.get_title(loc="right") == ""
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == [f"leaf {tree.tree_.leaves[0]}"]
+    assert len(ax.lines) == 2 and ax.get_title(loc="right") == ""  # the curve, and where rows were censored
+    assert [text.get_text() for text in ax.texts] == [f"leaf {tree.tree_.leaves[0]}"]
+    censored = np.unique(y["time"][one][~y["event"][one]])
+    np.testing.assert_array_equal(ax.lines[1].get_xdata(), censored)
+    assert len(plot_leaf_curves(tree, X[one], y[one], censorings=False).lines) == 1
+
+
+def test_many_curves_are_told_apart_and_their_names_do_not_touch(trees):
+    ax = plot_leaf_curves(trees[8], censorings=False)
+    styles = {(line.get_color(), line.get_linestyle()) for line in ax.lines}
+    assert len(styles) == 8 and {style for _, style in styles} == {"-", "--"}
+    ax.figure.draw_without_rendering()
+    boxes = sorted((text.get_window_extent() for text in ax.texts), key=lambda box: box.y0)
+    assert len(boxes) == 8 and all(low.y1 <= high.y0 + 2 for low, high in pairwise(boxes))
 
 
 def test_leaf_curves_in_given_axes_keep_their_place(trees):

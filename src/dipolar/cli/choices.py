@@ -1,30 +1,49 @@
-"""The trees that the command line offers: the library's own, with what the user has asked for."""
+"""What the user can choose among, and what has been asked of a model. Nothing here loads the library."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
-from dipolar import DipoleSurvivalTree, DipoleSVM, LogRankSurvivalTree, SurvivalTreeCV
-from dipolar.cli.messages import UserError
-from dipolar.cli.model import SurvivalTree
+from dipolar.cli.messages import UserError, alternatives
 
-__all__ = ["Covariates", "Dates", "Pruning", "TreeKind", "TreeOptions", "usual"]
+__all__ = ["Asked", "Covariates", "Dates", "Kernel", "ModelKind", "Pruning"]
 
 
-class TreeKind(StrEnum):
-    """How the nodes are split: by one covariate, or by a surface of some kernel."""
+class ModelKind(StrEnum):
+    """The models of the library; a node is split by a surface of all covariates, or by a cut of one (univariate)."""
 
+    tree = "tree"
     univariate = "univariate"
-    linear = "linear"
-    quadratic = "quadratic"
-    gaussian = "gaussian"
+    forest = "forest"
+    univariate_forest = "univariate-forest"
+
+    @property
+    def is_forest(self) -> bool:
+        return self in (ModelKind.forest, ModelKind.univariate_forest)
+
+    @property
+    def is_univariate(self) -> bool:
+        return self in (ModelKind.univariate, ModelKind.univariate_forest)
+
+    @property
+    def words(self) -> str:
+        """What it is called in a sentence."""
+        return {"univariate": "univariate tree", "univariate-forest": "univariate forest"}.get(self.value, self.value)
 
     @property
     def reference(self) -> str | None:
         """The category without a covariate; cuts tell one category from all others only where each has its own."""
-        return None if self is TreeKind.univariate else "most_common"
+        return None if self.is_univariate else "most_common"
+
+
+class Kernel(StrEnum):
+    """The surfaces that split the nodes of a tree."""
+
+    linear = "linear"
+    quadratic = "quadratic"
+    gaussian = "gaussian"
 
 
 class Pruning(StrEnum):
@@ -51,76 +70,78 @@ class Covariates(StrEnum):
     all = "all"
 
 
-KERNELS = {TreeKind.linear: "linear", TreeKind.quadratic: "quadratic", TreeKind.gaussian: "gaussian"}
+SURFACES = (ModelKind.tree,)
+TREES = (ModelKind.tree, ModelKind.univariate)
+FORESTS = (ModelKind.forest, ModelKind.univariate_forest)
 
-# What `--tune` chooses itself.
-TUNED = {"kappa": "--kappa", "max_depth": "--max-depth", "min_leaf": "--min-leaf"}
+# The models that each option belongs to.
+BELONGS = {
+    "kernel": SURFACES,
+    "kappa": SURFACES,
+    "standardize": SURFACES,
+    "max_terms": SURFACES,
+    "max_depth": TREES,
+    "min_split": TREES,
+    "min_leaf": TREES,
+    "pruning": TREES,
+    "alpha": TREES,
+    "bootstraps": TREES,
+    "trees": FORESTS,
+}
+
+# What `--tune` of a tree chooses itself.
+TUNED = ("kappa", "max_depth", "min_leaf")
+
+RESAMPLING = (Pruning.bootstrap, Pruning.published)
 
 
 @dataclass(frozen=True)
-class TreeOptions:
-    """What the user has asked of a tree; what is None is left to the library."""
+class Asked:
+    """What the user has asked of a model; what is None is left to the library."""
 
+    kernel: Kernel | None = None
     kappa: float | None = None
     standardize: bool | None = None
+    max_terms: int | None = None
     max_depth: int | None = None
     min_split: int | None = None
     min_leaf: int | None = None
     pruning: Pruning | None = None
     alpha: float | None = None
     bootstraps: int | None = None
+    trees: int | None = None
     tune: bool = False
     seed: int = 0
     jobs: int = 1
 
-    def check(self, kinds: list[TreeKind]) -> None:
+    def check(self, kinds: list[ModelKind]) -> None:
         """Refuse options that would have no effect."""
-        if kinds == [TreeKind.univariate] and (self.kappa is not None or self.standardize is not None):
-            option = "--kappa" if self.kappa is not None else "--standardize"
-            raise UserError(f"{option} does not apply to the univariate tree. Leave it out, or choose another --tree.")
-        rules = {self.grower(kind).pruning for kind in kinds}
-        if self.alpha is not None and rules == {None}:
+        for name, owners in BELONGS.items():
+            if getattr(self, name) is not None and not set(owners) & set(kinds):
+                asked = alternatives([kind.value for kind in kinds])
+                owning = alternatives([owner.value for owner in owners])
+                raise UserError(
+                    f"{_option(name)} does not apply to --model {asked}. Leave it out, or choose --model {owning}."
+                )
+        if self.alpha is not None and self.pruning in (None, Pruning.none):
             raise UserError("--alpha is the price of a split in pruning. Leave it out, or choose a --pruning.")
-        if self.bootstraps is not None and not {"bootstrap", "leblanc-crowley"} & set(rules):
+        if self.bootstraps is not None and self.pruning not in RESAMPLING:
             raise UserError("--bootstraps applies to bootstrap pruning only. Leave it out, or add --pruning bootstrap.")
-        for name, option in TUNED.items():
-            if self.tune and getattr(self, name) is not None:
-                raise UserError(f"--tune chooses {option} itself. Leave one of the two out.")
+        if self.tune and set(kinds) & set(TREES):
+            for name in TUNED:
+                if getattr(self, name) is not None:
+                    raise UserError(f"--tune chooses {_option(name)} itself. Leave one of the two out.")
 
-    def make(self, kind: TreeKind) -> SurvivalTree | SurvivalTreeCV:
-        """Return the unfitted estimator."""
-        tree = self.grower(kind)
-        return SurvivalTreeCV(tree, random_state=self.seed, n_jobs=self.jobs) if self.tune else tree
+    def of(self, kind: ModelKind) -> Asked:
+        """Return what has been asked of one kind of model, without the options of others."""
+        foreign: dict[str, Any] = {name: None for name, owners in BELONGS.items() if kind not in owners}
+        return replace(self, **foreign)
 
-    def grower(self, kind: TreeKind) -> SurvivalTree:
-        """Return the unfitted tree; candidates of `--tune` are copies of it."""
-        shared = _given(
-            max_depth=self.max_depth,
-            min_samples_split=self.min_split,
-            min_samples_leaf=self.min_leaf,
-            alpha=self.alpha,
-            n_bootstraps=self.bootstraps,
-            random_state=self.seed,
-            n_jobs=1 if self.tune else self.jobs,
-        )
-        if self.pruning is not None:
-            shared["pruning"] = None if self.pruning is Pruning.none else self.pruning.value
-        if kind is TreeKind.univariate:
-            return LogRankSurvivalTree(**shared)
-        svm = DipoleSVM(KERNELS[kind], **_given(kappa=self.kappa, standardize=self.standardize))
-        return DipoleSurvivalTree(svm, **shared)
+    def is_usual(self) -> bool:
+        """Tell whether nothing but the seed and the workers was asked for."""
+        usual = Asked(seed=self.seed, jobs=self.jobs)
+        return all(getattr(self, field.name) == getattr(usual, field.name) for field in fields(self))
 
 
-def usual(name: str, none: str = "none") -> str:
-    """Say the library's own value of a parameter of the trees; `none` is the word for None."""
-
-    def worded(value: Any) -> str:
-        return none if value is None else f"{value:g}" if isinstance(value, int | float) else str(value)
-
-    dipole, univariate = worded(getattr(DipoleSurvivalTree(), name)), worded(getattr(LogRankSurvivalTree(), name))
-    return f"Default: {dipole}." if dipole == univariate else f"Default: {dipole}, univariate {univariate}."
-
-
-def _given(**values: Any) -> dict[str, Any]:
-    """Return the values that somebody has given."""
-    return {name: value for name, value in values.items() if value is not None}
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"

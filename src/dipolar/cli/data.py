@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dipolar.cli.choices import TreeKind
+from dipolar.cli.choices import ModelKind
 from dipolar.cli.messages import UserError, counted, quoted, refusals_as_user_errors
 from dipolar.cli.outcome import Outcome, find_outcome
 from dipolar.cli.preparation import ColumnChoice
@@ -50,8 +50,12 @@ class Data:
         """The columns that may become covariates."""
         return self.columns.covariates(self.table, self.outcome.columns.names)
 
-    def encoder(self, kind: TreeKind) -> CovariateEncoder:
-        """Return what makes covariates of them for a kind of tree, fitted to all rows."""
+    def take(self, rows: np.ndarray) -> Data:
+        """Return some rows."""
+        return replace(self, table=self.table.take(rows), y=self.y[rows])
+
+    def encoder(self, kind: ModelKind) -> CovariateEncoder:
+        """Return what makes covariates of them for a kind of model, fitted to all rows."""
         with refusals_as_user_errors():
             return self.columns.encoder(self.covariates, kind.reference).fit(self.covariates)
 

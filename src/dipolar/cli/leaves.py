@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 from rich.table import Table as Grid
 
 from dipolar.cli.model import Model
+from dipolar.cli.times import time_words
+from dipolar.curves import LifeTable
 from dipolar.tree.names import Names
 from dipolar.tree.splits import AxisCuts
 from dipolar.tree.ways import way_to
@@ -29,7 +32,7 @@ class Leaf:
     events: float
     median: float | None  # not reached: None
     median_rests_on_one: bool  # the curve falls to 1/2 only where one row is left
-    survival: float | None  # at the time of the table; followed up less long: None
+    survival: list[float | None]  # at the times of the table; followed up less long: None
     risk: float
 
     def to_json(self) -> dict[str, Any]:
@@ -50,14 +53,14 @@ class Split:
         return asdict(self)
 
 
-def describe_leaves(model: Model, at: float) -> list[Leaf]:
+def describe_leaves(model: Model, at: Sequence[float]) -> list[Leaf]:
     """Describe every leaf, from the lowest risk to the highest.
 
     Parameters
     ----------
     model : Model
-    at : float
-        The time whose survival is told.
+    at : sequence of float
+        The times whose survival is told.
     """
     record = model.tree.tree_
     leaves = []
@@ -72,7 +75,7 @@ def describe_leaves(model: Model, at: float) -> list[Leaf]:
                 events=float(record.n_events[node]),
                 median=float(median) if np.isfinite(median) else None,
                 median_rests_on_one=table.median_rests_on_one,
-                survival=float(table.survival_function()(at)) if at <= table.time[-1] else None,
+                survival=[_survival(table, time) for time in at],
                 risk=float(model.tree.leaf_risk_[number]),
             )
         )
@@ -97,16 +100,18 @@ def describe_splits(model: Model) -> list[Split]:
     ]
 
 
-def leaf_grid(leaves: list[Leaf], at: float, time_unit: str | None) -> Grid:
+def leaf_grid(leaves: list[Leaf], at: Sequence[float], time_unit: str | None) -> Grid:
     """Return the table of the leaves for people."""
     unit = f" {time_unit}" if time_unit else ""
-    grid = Grid(title="Leaves, from the lowest risk to the highest", title_justify="left", title_style="bold")
+    title = "Leaves, from the lowest risk to the highest, and the share without event"
+    grid = Grid(title=title, title_justify="left", title_style="bold")
     grid.add_column("leaf", justify="right")
     grid.add_column("who", overflow="fold", ratio=1)
     grid.add_column("n", justify="right")
     grid.add_column("events", justify="right")
     grid.add_column(f"median{unit}", justify="right")
-    grid.add_column(f"event-free\nat {at:g}{unit}", justify="right")
+    for time in at:
+        grid.add_column(f"at {time_words(time)}", justify="right")
     half = MOST_LEAVES_SHOWN // 2
     left_out = range(half, len(leaves) - half) if len(leaves) > MOST_LEAVES_SHOWN else range(0)
     for place, leaf in enumerate(leaves):
@@ -115,8 +120,8 @@ def leaf_grid(leaves: list[Leaf], at: float, time_unit: str | None) -> Grid:
         if place in left_out:
             continue
         median = "not reached" if leaf.median is None else f"{leaf.median:g}{'*' if leaf.median_rests_on_one else ''}"
-        survival = "-" if leaf.survival is None else f"{100 * leaf.survival:.0f} %"
-        grid.add_row(str(leaf.node), leaf.rule, f"{leaf.n:g}", f"{leaf.events:g}", median, survival)
+        survival = ["-" if share is None else f"{100 * share:.0f} %" for share in leaf.survival]
+        grid.add_row(str(leaf.node), leaf.rule, f"{leaf.n:g}", f"{leaf.events:g}", median, *survival)
     if any(leaf.median_rests_on_one for leaf in leaves):
         grid.caption = "* rests on the one row that is left by then"
         grid.caption_justify = "left"
@@ -135,13 +140,9 @@ def split_grid(splits: list[Split]) -> Grid:
     return grid
 
 
-def round_time(last: float) -> float:
-    """Return a round time near the middle of the follow-up: 1, 2 or 5 times a power of ten."""
-    half = last / 2
-    if half <= 0:
-        return 0.0
-    power = 10.0 ** np.floor(np.log10(half))
-    return float(max(factor for factor in (1, 2, 5) if factor * power <= half) * power)
+def _survival(table: LifeTable, time: float) -> float | None:
+    """Return the survival of a leaf; None beyond its follow-up, unless nobody is left."""
+    return float(table.survival_function()(time)) if time <= table.time[-1] or not table.survival[-1] else None
 
 
 def _rule_of(model: Model, leaf: int) -> str:

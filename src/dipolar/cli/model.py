@@ -1,4 +1,4 @@
-"""A fitted tree with the encoder of its covariates, in one file.
+"""A fitted tree or forest with the encoder of its covariates, in one file.
 
 The file is the one that `dipolar.save` writes of a pipeline, with one more entry, `outcome.json`. It holds numbers and
 text, nothing in it is executed, and Python loads it as well:
@@ -17,21 +17,21 @@ import numpy as np
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
-from dipolar import DipoleSurvivalTree, LogRankSurvivalTree, SurvivalTreeCV
+from dipolar import SurvivalTreeCV
 from dipolar.cli.destination import whole_file
+from dipolar.cli.estimators import FOREST_TYPES, TREE_TYPES, Forest, SurvivalTree
 from dipolar.cli.messages import UserError, listed, reason_of, refusals_as_user_errors
 from dipolar.cli.outcome import OutcomeColumns
 from dipolar.cli.preparation import apply_encoder
 from dipolar.cli.table import Table
+from dipolar.cli.times import usual_times
 from dipolar.model_file import add_note, read_note
 from dipolar.pipeline import make_pipeline
 from dipolar.preparation import CovariateEncoder, Feature, Prepared
 from dipolar.preparation.cells import as_numbers
 from dipolar.saving import load, save
 
-__all__ = ["Model", "SurvivalTree", "load_model", "save_model"]
-
-SurvivalTree = LogRankSurvivalTree | DipoleSurvivalTree
+__all__ = ["Model", "load_model", "save_model"]
 
 # The entry of a file that says which columns the outcome was in.
 NOTE = "outcome"
@@ -39,28 +39,45 @@ NOTE = "outcome"
 
 @dataclass(frozen=True)
 class Model:
-    """A tree, what its data went through, and where its outcome was; trees that Python saved have neither."""
+    """A tree or forest, what its data went through, and where its outcome was; what Python saved has neither."""
 
-    tree: SurvivalTree
+    fitted: SurvivalTree | Forest
     encoder: CovariateEncoder | None = None
     outcome: OutcomeColumns | None = None
     time_unit: str | None = None
 
     @property
+    def is_forest(self) -> bool:
+        return isinstance(self.fitted, FOREST_TYPES)
+
+    @property
+    def tree(self) -> SurvivalTree:
+        """The tree of a model that is one."""
+        assert isinstance(self.fitted, TREE_TYPES)
+        return self.fitted
+
+    @property
+    def times(self) -> list[float]:
+        """The times at which survival is told where nobody asks for others."""
+        record = self.fitted.forest_ if isinstance(self.fitted, FOREST_TYPES) else self.fitted.tree_
+        survival, weight, _ = record.tables.rows()
+        return usual_times(survival.time, survival.event, self.time_unit, weight)
+
+    @property
     def features(self) -> tuple[Feature, ...]:
-        """The covariates of the tree, and the columns that they were made from."""
+        """The covariates of the model, and the columns that they were made from."""
         if self.encoder is not None:
             return self.encoder.features_
-        default = [f"x{number}" for number in range(self.tree.n_features_in_)]
-        names = map(str, getattr(self.tree, "feature_names_in_", default))
+        default = [f"x{number}" for number in range(self.fitted.n_features_in_)]
+        names = map(str, getattr(self.fitted, "feature_names_in_", default))
         return tuple(Feature(name, name, "number") for name in names)
 
     def covariates(self, table: Table, *, fill_columns: bool = False) -> Prepared:
-        """Return the covariates that the tree wants, from a table as it comes."""
+        """Return the covariates that the model wants, from a table as it comes."""
         if self.encoder is not None:
             return apply_encoder(self.encoder, table, fill_columns=fill_columns)
         note = "the model holds no preparation: columns taken as numbers"
-        return Prepared(_plain_numbers(self.tree, table), [], [note])
+        return Prepared(_plain_numbers(self.fitted, table), [], [note])
 
     def unused(self, table: Table) -> list[str]:
         """Return the columns of a table that mean nothing to the model."""
@@ -73,7 +90,7 @@ class Model:
 def save_model(model: Model, path: Path) -> None:
     """Write a model to one file, which appears whole or not at all."""
     with whole_file(path) as stream:
-        save(model.tree if model.encoder is None else make_pipeline(model.encoder, model.tree), stream)
+        save(model.fitted if model.encoder is None else make_pipeline(model.encoder, model.fitted), stream)
         if model.outcome is not None:
             add_note(stream, NOTE, model.outcome.to_json() | {"time_unit": model.time_unit})
 
@@ -87,12 +104,9 @@ def load_model(path: Path) -> Model:
             note = read_note(path, NOTE)
     except OSError as error:
         raise UserError(f"{path} cannot be read: {reason_of(error)}.") from error
-    encoder, tree = loaded if isinstance(loaded, Pipeline) else (None, loaded)
-    tree = tree.best_estimator_ if isinstance(tree, SurvivalTreeCV) else tree
-    if not isinstance(tree, SurvivalTree):
-        kinds = (LogRankSurvivalTree, DipoleSurvivalTree, SurvivalTreeCV)
-        raise UserError(f"{path} holds a {type(tree).__name__}, not one of {listed(kind.__name__ for kind in kinds)}.")
-    return Model(tree, encoder, *_outcome_in(note, path))
+    encoder, fitted = loaded if isinstance(loaded, Pipeline) else (None, loaded)
+    fitted = fitted.best_estimator_ if isinstance(fitted, SurvivalTreeCV) else fitted
+    return Model(fitted, encoder, *_outcome_in(note, path))
 
 
 def _outcome_in(note: Any, path: Path) -> tuple[OutcomeColumns | None, str | None]:
@@ -119,8 +133,8 @@ def _require_file(path: Path) -> None:
         raise UserError(f"{path} is {what}. Give the file that dipolar fit --output wrote.")
 
 
-def _plain_numbers(tree: SurvivalTree, table: Table) -> pd.DataFrame:
-    names = [str(name) for name in getattr(tree, "feature_names_in_", [])]
+def _plain_numbers(fitted: SurvivalTree | Forest, table: Table) -> pd.DataFrame:
+    names = [str(name) for name in getattr(fitted, "feature_names_in_", [])]
     if not names:
         raise UserError("the model knows its covariates by number only. Fit it to a DataFrame, or with dipolar fit.")
     absent = [name for name in names if name not in table.columns]

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dipolar import DipoleSVM
-from dipolar.cli.choices import Covariates, Dates, Pruning, TreeKind, usual
+from dipolar.cli.choices import Covariates, Dates, Kernel, ModelKind, Pruning
 
 __all__ = [
     "Alpha",
@@ -25,10 +24,15 @@ __all__ = [
     "Force",
     "Jobs",
     "Kappa",
+    "KernelChoice",
+    "KernelChoices",
     "MaxDepth",
+    "MaxTerms",
     "MinLeaf",
     "MinSplit",
     "ModelArgument",
+    "ModelChoice",
+    "ModelChoices",
     "Only",
     "PruningRule",
     "Quiet",
@@ -39,14 +43,26 @@ __all__ = [
     "Stop",
     "Time",
     "TimeUnit",
-    "Tree",
     "Trees",
     "Tune",
 ]
 
 DATA = "Data"
-TREE = "Tree"
+MODEL = "Model"
 RUN = "Run"
+
+# The library's own values, written here so that --help need not load it; tests hold them against it.
+USUAL = {
+    "kappa": "30",
+    "standardize": "yes",
+    "max_depth": "3, or 2 with fewer than 150 events; with --pruning no limit",
+    "min_samples_split": "2",
+    "min_samples_leaf": "15",
+    "pruning": "none",
+    "alpha": "4",
+    "n_bootstraps": "25",
+    "n_estimators": "100",
+}
 
 DataArgument = Annotated[
     str, typer.Argument(metavar="DATA", help="A CSV, Parquet or Excel file, or the name of a bundled data set.")
@@ -128,76 +144,116 @@ CovariateSet = Annotated[
     ),
 ]
 
-Tree = Annotated[
-    TreeKind,
+ModelChoice = Annotated[
+    ModelKind,
     typer.Option(
-        metavar="KIND",
-        help="What splits a node: a cut of one covariate (univariate), or the surface of a support vector machine "
-        "(linear, quadratic, gaussian).",
-        rich_help_panel=TREE,
+        "--model",
+        metavar="MODEL",
+        help="tree or forest: nodes are split by a surface of all covariates, that of a support vector machine. "
+        "univariate or univariate-forest: by a cut of one covariate.",
+        rich_help_panel=MODEL,
+    ),
+]
+ModelChoices = Annotated[
+    list[ModelKind] | None,
+    typer.Option(
+        "--model",
+        metavar="MODEL",
+        help="tree, univariate, forest or univariate-forest; may be repeated. Default: all four.",
+        rich_help_panel=MODEL,
+    ),
+]
+KernelChoice = Annotated[
+    Kernel | None,
+    typer.Option(
+        "--kernel",
+        metavar="KERNEL",
+        help="The surfaces of --model tree: linear, quadratic or gaussian. Default: linear.",
+        rich_help_panel=MODEL,
+    ),
+]
+KernelChoices = Annotated[
+    list[Kernel] | None,
+    typer.Option(
+        "--kernel",
+        metavar="KERNEL",
+        help="The surfaces of --model tree: linear, quadratic or gaussian; may be repeated. Default: linear.",
+        rich_help_panel=MODEL,
+    ),
+]
+MaxTerms = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Most covariates in a split of --model tree, for rules that can be read. Default: all.",
+        rich_help_panel=MODEL,
     ),
 ]
 Trees = Annotated[
-    list[TreeKind] | None,
+    int | None,
     typer.Option(
-        "--tree",
-        metavar="KIND",
-        help="univariate, linear, quadratic or gaussian; may be repeated. Default: all four.",
-        rich_help_panel=TREE,
+        min=1, metavar="N", help=f"Trees of a forest. Default: {USUAL['n_estimators']}.", rich_help_panel=MODEL
     ),
 ]
 Kappa = Annotated[
     float | None,
     typer.Option(
         help="Weight of the dipole loss against the ridge term: the larger, the more closely a surface follows the "
-        f"dipoles. Default: {DipoleSVM().kappa:g}.",
-        rich_help_panel=TREE,
+        f"dipoles. Default: {USUAL['kappa']}.",
+        rich_help_panel=MODEL,
     ),
 ]
 Standardize = Annotated[
     bool | None,
     typer.Option(
         "--standardize/--no-standardize",
-        help="Whether a surface is sought on covariates of mean 0 and variance 1. "
-        f"Default: {'yes' if DipoleSVM().standardize else 'no'}.",
-        rich_help_panel=TREE,
+        help=f"Whether a surface is sought on covariates of mean 0 and variance 1. Default: {USUAL['standardize']}.",
+        rich_help_panel=MODEL,
     ),
 ]
 MaxDepth = Annotated[
     int | None,
-    typer.Option(help=f"Most splits on the way to a leaf. {usual('max_depth', 'no limit')}", rich_help_panel=TREE),
+    typer.Option(help=f"Most splits on the way to a leaf. Default: {USUAL['max_depth']}.", rich_help_panel=MODEL),
 ]
 MinSplit = Annotated[
     int | None,
-    typer.Option(help=f"Rows that a node needs to be split. {usual('min_samples_split')}", rich_help_panel=TREE),
+    typer.Option(
+        help=f"Rows that a node needs to be split. Default: {USUAL['min_samples_split']}.", rich_help_panel=MODEL
+    ),
 ]
 MinLeaf = Annotated[
     int | None,
-    typer.Option(help=f"Rows that a leaf needs. {usual('min_samples_leaf')}", rich_help_panel=TREE),
+    typer.Option(help=f"Rows that a leaf needs. Default: {USUAL['min_samples_leaf']}.", rich_help_panel=MODEL),
 ]
 PruningRule = Annotated[
     Pruning | None,
     typer.Option(
         metavar="RULE",
         help="By what splits are held against their price: bootstrap resamples, held-out rows (validation), the rows "
-        f"that grew the tree (fixed), or not at all (none). {usual('pruning')}",
-        rich_help_panel=TREE,
+        f"that grew the tree (fixed), or not at all (none). Default: {USUAL['pruning']}.",
+        rich_help_panel=MODEL,
     ),
 ]
 Alpha = Annotated[
     float | None,
-    typer.Option(help=f"Price of a split in pruning, a log-rank chi-square. {usual('alpha')}", rich_help_panel=TREE),
+    typer.Option(
+        help=f"Price of a split in pruning, a log-rank chi-square. Default: {USUAL['alpha']}.", rich_help_panel=MODEL
+    ),
 ]
 Bootstraps = Annotated[
     int | None,
-    typer.Option(help=f"Number of resamples of bootstrap pruning. {usual('n_bootstraps')}", rich_help_panel=TREE),
+    typer.Option(
+        help=f"Number of resamples of bootstrap pruning. Default: {USUAL['n_bootstraps']}.", rich_help_panel=MODEL
+    ),
 ]
 Tune = Annotated[
     bool,
     typer.Option(
         "--tune",
-        help="Choose depth, size of leaves and kappa by cross-validation. Takes 20 to 40 times as long.",
-        rich_help_panel=TREE,
+        help="Choose the settings: of a tree depth, size of leaves and kappa by cross-validation, of a "
+        "forest by rows that its trees have not seen. Takes much longer.",
+        rich_help_panel=MODEL,
     ),
 ]
 

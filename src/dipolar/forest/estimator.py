@@ -14,7 +14,7 @@ import pandas as pd
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils import Bunch, RegressorTags
+from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from dipolar.curves import StepFunction, tabulate
@@ -342,13 +342,6 @@ class BaseSurvivalForest(SurvivalModel):
         for tree in self.forest_.trees:
             total += tree.splits.total_shares(tree.logrank, self.n_features_in_)
         return total / total.sum() if total.sum() > 0 else total
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # A risk is a number, and scikit-learn's tools for regressors, partial dependence among them, apply to it.
-        tags.estimator_type = "regressor"
-        tags.regressor_tags = RegressorTags()
-        return tags
 
     # What a subclass provides.
 

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.gridspec import GridSpecFromSubplotSpec
-from matplotlib.lines import Line2D
 
-from dipolar.curves import LifeTables, tabulate
+from dipolar.curves import LifeTable, LifeTables, tabulate
 from dipolar.metrics.logrank import logrank_test
 from dipolar.parameters import check_share
-from dipolar.plotting.curves import draw_band, draw_curve, short_number
+from dipolar.plotting.curves import draw_band, draw_censorings, draw_curve, short_number
 from dipolar.plotting.style import (
     GREY,
     INK,
@@ -37,6 +36,13 @@ ROW_HEIGHT = 0.17  # inches
 CURVES_HEIGHT = 3.4
 LABEL_HEIGHT = 0.45  # numbers and label of the time axis
 
+# Where a curve is named: a little before the end of the axis, at which curves may drop to 0 together.
+NEAR_END = 0.97
+
+# Colours of more leaves than this are too alike for solid lines alone.
+MOST_SOLID = 6
+DASHES = (0, (4, 1.5))
+
 
 def plot_leaf_curves(
     tree: BaseSurvivalTree,
@@ -46,14 +52,17 @@ def plot_leaf_curves(
     ax: Axes | None = None,
     bands: bool | None = None,
     level: float = 0.95,
+    censorings: bool = True,
     at_risk: bool = True,
     time_label: str = "time",
 ) -> Axes:
     """Draw the Kaplan-Meier curves of all leaves together, with the numbers at risk under them.
 
-    Leaves have the colours of :func:`plot_tree` and stand in the table by ascending risk. The p-value is that of the
-    log-rank test of equal hazards in all leaves. On the training rows it is far too small, because the splits were
-    chosen to make it so; on other rows it is an honest test, by permutations where leaves have few events.
+    Leaves have the colours of :func:`plot_tree`, are named at the ends of their curves, and stand in the table by
+    ascending risk; of more than six, every second curve is dashed. Short upright lines mark censored rows. The
+    p-value is that of the log-rank test of equal hazards in all leaves. On the training rows it is far too small,
+    because the splits were chosen to make it so; on other rows it is an honest test, by permutations where leaves have
+    few events.
 
     **On the training rows the curves and their bands are optimistic** for the same reason: leaves lie further apart
     than they do on new rows, and bands of 95 % hold the true curve less often (`python benchmarks/honesty.py` measures
@@ -72,8 +81,10 @@ def plot_leaf_curves(
         worth on the training rows.
     level : float, default=0.95
         Level of the bands.
+    censorings : bool, default=True
+        Whether to mark when rows were censored.
     at_risk : bool, default=True
-        Whether to draw the table; without it the leaves are named in a legend.
+        Whether to draw the table.
     time_label : str, default="time"
         What the time axis says.
 
@@ -95,21 +106,22 @@ def plot_leaf_curves(
     plain_axes(ax)
     last = float(tables.time.max()) or 1.0  # an axis needs a length, also where everybody left at time 0
     bands = len(order) <= 4 if bands is None else bands
-    for group in order[::-1]:
+    for place, group in reversed(list(enumerate(order))):
         table, color = tables[int(group)], tuple(colors[group])
         if bands:
             draw_band(ax, table, color, level, alpha=0.15)
-        draw_curve(ax, table, color, linewidth=1.6)
+        dashed = len(order) > MOST_SOLID and place % 2 == 1
+        draw_curve(ax, table, color, linewidth=1.6, linestyle=DASHES if dashed else "solid")
+        if censorings:
+            draw_censorings(ax, table, color)
     ticks = round_ticks(last, 6)
     ax.set(xlim=(0, last), ylim=(0, 1.02), xticks=ticks)
     ax.set_xticks(ticks, labels=[short_number(tick) for tick in ticks])
     quiet(ax, x=time_label, y="survival")
     title = _test_text(tables) if X is not None else _training_text(tables, level if bands else None)
     ax.set_title(title, loc="right", fontsize=SMALL_SIZE, color=INK)
-    if below is None:
-        keys = [Line2D([], [], color=tuple(colors[g]), linewidth=1.6, label=names[g]) for g in order]
-        ax.legend(handles=keys, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=SMALL_SIZE)
-    else:
+    _name_curves(ax, [(names[g], tuple(colors[g]), _value_at(tables[int(g)], NEAR_END * last)) for g in order])
+    if below is not None:
         ordered = [(names[g], tuple(colors[g]), _at_risk(tables, int(g), ticks)) for g in order]
         _draw_table(below, ordered, ticks, last)
     return ax
@@ -144,6 +156,25 @@ def _test_text(tables: LifeTables, method: str = "auto") -> str:
     outcome, weight, group = tables.rows()
     p_value = logrank_test(outcome, group, method=method, sample_weight=weight).p_value
     return f"log-rank p = {p_value:.2g}" if p_value >= 1e-4 else "log-rank p < 0.0001"
+
+
+def _value_at(table: LifeTable, time: float) -> float:
+    return float(np.append(1.0, table.survival)[np.searchsorted(table.time, time, side="right")])
+
+
+def _name_curves(ax: Axes, curves: list[tuple[str, Any, float]]) -> None:
+    """Write the name of each curve right of its end, moved up or down so that none covers another."""
+    least = 1.25 * SMALL_SIZE / 72 / max(size_in_inches(ax)[1], 0.5)  # the height of a line, as a share of the axes
+    wanted = sorted(((value, name, color) for name, color, value in curves), reverse=True, key=lambda curve: curve[0])
+    places = np.array([value for value, *_ in wanted])
+    for k in range(1, len(places)):
+        places[k] = min(places[k], places[k - 1] - least)
+    for k in range(len(places) - 1, -1, -1):  # those that were pushed below the axes push back
+        lowest = 0.0 if k == len(places) - 1 else places[k + 1] + least
+        places[k] = max(places[k], lowest)
+    for place, (_, name, color) in zip(places, wanted):
+        ax.annotate(name, (1.0, place), xycoords=("axes fraction", "data"), xytext=(4, 0), textcoords="offset points",
+                    va="center", fontsize=SMALL_SIZE, color=ink_of(color), annotation_clip=False)  # fmt: skip
 
 
 def _at_risk(tables: LifeTables, group: int, ticks: np.ndarray) -> list[str]:

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from dipolar.curves import LifeTable
 from dipolar.tree.confidence import confidence_limits
 
-__all__ = ["draw_band", "draw_curve", "short_number"]
+__all__ = ["draw_band", "draw_censorings", "draw_curve", "short_number"]
 
 
 def draw_curve(ax: Axes, table: LifeTable, color: Any, **look: Any) -> Any:
@@ -18,6 +18,13 @@ def draw_curve(ax: Axes, table: LifeTable, color: Any, **look: Any) -> Any:
     time = np.concatenate([[0.0], table.time])
     survival = np.concatenate([[1.0], table.survival])
     return ax.plot(time, survival, drawstyle="steps-post", color=color, solid_joinstyle="miter", **look)[0]
+
+
+def draw_censorings(ax: Axes, table: LifeTable, color: Any) -> None:
+    """Mark on the curve when rows were censored, by a short upright line."""
+    when = table.censored > 0
+    ax.plot(table.time[when], table.survival[when], linestyle="none", marker="|", markersize=4.5,
+            markeredgewidth=0.8, color=color)  # fmt: skip
 
 
 def draw_band(ax: Axes, table: LifeTable, color: Any, level: float, alpha: float = 0.22) -> None:

@@ -196,7 +196,7 @@ class BaseSurvivalTree(SurvivalModel):
             (np.ones(len(columns), dtype=bool), columns, indptr), shape=(len(leaf), self.tree_.n_nodes)
         )  # fmt: skip
 
-    def decision_function(self, X: Any, node: int | None = None) -> np.ndarray:
+    def split_scores(self, X: Any, node: int | None = None) -> np.ndarray:
         """Return the score of every row at a node, or at all nodes that are split.
 
         The sign of a score tells the side: left below zero. Rows are scored whether or not they reach the
@@ -228,6 +228,12 @@ class BaseSurvivalTree(SurvivalModel):
                 "node_frame() lists them."
             )
         return self.tree_.splits.score(X, node)
+
+    def __str__(self) -> str:
+        """Return a fitted tree as text, as :func:`~dipolar.tree.export.export_text` writes it."""
+        from dipolar.tree.export import export_text  # which takes fitted trees
+
+        return export_text(self) if hasattr(self, "tree_") else repr(self)
 
     @property
     def n_leaves_(self) -> int:

@@ -203,6 +203,8 @@ def sum_rules(
 ) -> Iterator[Condition]:
     """Ways to write "sum of terms < constant", shorter and shorter: weights are rounded, names cut, terms dropped.
 
+    A sum of which all terms are negative is written as the opposite, with ">".
+
     A sum of first powers may drop those of the least influential covariates; other polynomials are written in full
     or not at all, because their terms cannot be ranked one by one. Numbers that are round are written as they are.
     """
@@ -221,13 +223,17 @@ def sum_rules(
         cuts = _shorter_and_shorter(_number(constant / weight, digits) for digits in (whole, *SUM_DIGITS))
         yield from name_rules(names[column], sign, cuts)
     else:
+        sign = "<"
+        if all(terms[monomial] < 0 for monomial in monomials):  # "age + sex > 12" reads better than the opposite
+            terms, constant, sign = {monomial: -terms[monomial] for monomial in monomials}, -constant, ">"
         fewest = 1 if is_linear else len(monomials)
-        yield from _long_sum_rules(monomials, terms, constant, names, shares, fewest, whole)
+        yield from _long_sum_rules(monomials, terms, sign, constant, names, shares, fewest, whole)
 
 
 def _long_sum_rules(
     monomials: list[Monomial],
     terms: dict[Monomial, float],
+    sign: str,
     constant: float,
     names: Sequence[str],
     shares: np.ndarray,
@@ -242,7 +248,7 @@ def _long_sum_rules(
             shown = shorten_names(names, limit)
             told = [m for m in monomials if m in ranked[:kept]]
             parts = [_term_text(terms[m], digits, _monomial_text(m, shown), m is told[0]) for m in told]
-            yield Condition((*parts, *more), "<", _number(constant, whole))
+            yield Condition((*parts, *more), sign, _number(constant, whole))
 
 
 def influence_rules(surface: Surface, names: Sequence[str], shares: np.ndarray, most: int = 5) -> Iterator[Condition]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from rich.table import Table as Grid
-
 from dipolar.cli import options
 from dipolar.cli.terminal import Terminal
-from dipolar.datasets import list_datasets
 
 __all__ = ["datasets"]
 
@@ -14,6 +11,12 @@ __all__ = ["datasets"]
 def datasets(as_json: options.AsJson = False) -> None:
     """List the bundled data sets; their names can stand for DATA."""
     terminal = Terminal(as_json=as_json)
+
+    # Loaded here, so that --help is answered at once.
+    from rich.table import Table as Grid
+
+    from dipolar.datasets import list_datasets
+
     frame = list_datasets()
     terminal.answer({"command": "datasets", "datasets": frame.to_dict("records")})
     grid = Grid(title="Bundled data sets", title_justify="left", title_style="bold")

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from dipolar.cli import options
-from dipolar.cli.data import DataChoice, read_data
-from dipolar.cli.destination import check_destination, whole_file
-from dipolar.cli.messages import UserError, refusals_as_user_errors
-from dipolar.cli.model import Model, load_model
 from dipolar.cli.terminal import Terminal
-from dipolar.pipeline import make_pipeline
 
 __all__ = ["report"]
 
@@ -57,44 +51,25 @@ def report(
     quiet: options.Quiet = False,
     force: options.Force = False,
 ) -> None:
-    """Write an HTML report of a model: one file that opens offline."""
+    """Write an HTML report of a model: one file that opens offline.
+
+    Of a forest it shows the tree that agrees best with it on the rows of --data, and says how well.
+    """
     terminal = Terminal(as_json=as_json, quiet=quiet)
     page = output or Path(f"{model.stem}.html")
+
+    # Loaded here, so that --help is answered at once.
+    from dipolar.cli.data import DataChoice
+    from dipolar.cli.destination import check_destination
+    from dipolar.cli.model import load_model
+    from dipolar.cli.pictures import save_report
+    from dipolar.cli.scored import scored_rows
+
     check_destination(page, force=force, sources=[model, data])
     loaded = load_model(model)
     choice = DataChoice(time, event, event_value or (), sheet=sheet, encoding=encoding, start=start, stop=stop)
-    X, y = _scored_rows(loaded, data, choice)
-    _write(loaded, page, X, y, title=title or model.stem, predict_form=form, scores=scores.value)
+    rows = scored_rows(loaded, data, choice)
+    with terminal.progress("writing the report"):
+        save_report(loaded, page, rows, title=title or model.stem, predict_form=form, scores=scores.value)
     terminal.answer({"command": "report", "output": str(page)})
     terminal.say_file("Report written to", page)
-
-
-def _write(model: Model, path: Path, X: Any, y: Any, **options: Any) -> None:
-    """Write the page of a model, which speaks of the columns that the encoder knows."""
-    from dipolar.report.page import render_report
-
-    whole = model.tree if model.encoder is None else make_pipeline(model.encoder, model.tree)
-    with refusals_as_user_errors():
-        page = render_report(whole, X=X, y=y, time_unit=model.time_unit, **options)
-    with whole_file(path) as stream:
-        stream.write(page.encode("utf-8"))
-
-
-def _scored_rows(model: Model, data: str | None, choice: DataChoice) -> tuple[Any, Any]:
-    """Return columns and outcomes of the given rows; the outcome columns are the model's unless named."""
-    if data is None:
-        if choice != DataChoice():
-            raise UserError(
-                "--sheet, --encoding, --time, --start, --stop, --event and --event-value are about rows. Give them "
-                "with --data DATA."
-            )
-        return None, None
-    if model.outcome is not None:
-        choice = replace(choice, event=choice.event or model.outcome.event)
-        if choice.time is choice.start is choice.stop is None:
-            choice = replace(choice, time=model.outcome.time, start=model.outcome.start, stop=model.outcome.stop)
-    rows = read_data(data, choice)
-    covariates = model.covariates(rows.table).X
-    if model.encoder is None:
-        return covariates, rows.y
-    return rows.table.frame.reindex(columns=list(model.encoder.feature_names_in_)), rows.y

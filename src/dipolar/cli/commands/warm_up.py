@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dipolar._core.compiling import cache_folder
 from dipolar.cli import options
 from dipolar.cli.messages import UserError
 from dipolar.cli.terminal import Terminal, collected_warnings
-from dipolar.warming import warm_up as compile_all
 
 __all__ = ["warm_up"]
 
@@ -22,6 +20,11 @@ def warm_up(as_json: options.AsJson = False, quiet: options.Quiet = False) -> No
     For images, and for workers before they get work. What has been compiled before is not compiled again.
     """
     terminal = Terminal(as_json=as_json, quiet=quiet)
+
+    # Loaded here, so that --help is answered at once.
+    from dipolar._core.compiling import cache_folder
+    from dipolar.warming import warm_up as compile_all
+
     if cache_folder() is None:
         raise UserError(NOT_KEPT)
     with terminal.progress("compiling"), collected_warnings():
