@@ -4,8 +4,16 @@ import functools
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 
-from dipolar import DipoleSurvivalTree, DipoleSVM, LogRankSurvivalTree, survival_outcome
+from dipolar import (
+    CovariateEncoder,
+    DipoleSurvivalTree,
+    DipoleSVM,
+    LogRankSurvivalTree,
+    make_pipeline,
+    survival_outcome,
+)
 from dipolar.datasets import load_whas500
 from tests.models import forest_of, paper_tree
 from tests.rational_quadratic import RationalQuadraticKernel
@@ -56,12 +64,80 @@ def fitted(kind):
     if kind.startswith("heir "):
         return X, DipoleSurvivalTree(HEIRS[kind.removeprefix("heir ")], min_samples_leaf=8).fit(X, y)
     if kind.startswith("member "):
-        seed = 2 if kind == "member mixed" else 0  # with which all kernels are drawn for some node
-        forest = forest_of(2, kernel=MEMBERS[kind.removeprefix("member ")], max_features=3, random_state=seed)
+        # With these all kernels are drawn for some node.
+        settings = {"random_state": 1, "min_samples_leaf": 5} if kind == "member mixed" else {"random_state": 0}
+        forest = forest_of(2, kernel=MEMBERS[kind.removeprefix("member ")], max_features=3, **settings)
         return X, forest.fit(X, y).tree(1)
     if kind == "quadratic of rows":  # 350 monomials are too many to be listed
         X, y = random_rows(n=80, n_features=25)
     return X, paper_tree(min_samples_split=40, min_samples_leaf=3, **SETTINGS[kind]).fit(X, y)
+
+
+def clinic(n=300, seed=0):
+    """A table as people have it: categories, an order, booleans, dates, two values, rare levels, and gaps."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "age": rng.integers(40, 90, n).astype(float),
+            "sex": rng.choice(["f", "m"], n),
+            "stage": rng.choice(["I", "II", "III"], n),
+            "grade": pd.Categorical(rng.choice(["low", "mid", "high"], n), ["low", "mid", "high"], ordered=True),
+            "smoker": rng.random(n) < 0.4,
+            "admitted": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 700, n), "D"),
+            "code": rng.choice(["1", "2", "3", "17", "18"], n, p=[0.4, 0.3, 0.26, 0.02, 0.02]),
+            "arm": rng.choice([3.0, 5.0], n),
+        }
+    )
+    for column, share in (("age", 0.15), ("sex", 0.02), ("admitted", 0.05)):
+        X.loc[rng.random(n) < share, column] = None
+    score = X["age"].fillna(65) / 15 + (X["stage"] == "III") + 0.8 * (X["sex"] == "m") + 0.5 * X["smoker"]
+    score += (X["arm"] == 5) + 0.002 * (X["admitted"] - X["admitted"].min()).dt.days.fillna(300)
+    return X, survival_outcome(np.round(rng.exponential(np.exp(10 - score)), 2), rng.random(n) < 0.7)
+
+
+ENCODED = {
+    "univariate": LogRankSurvivalTree(max_depth=4),
+    "univariate, gaps": LogRankSurvivalTree(max_depth=4),
+    "linear": DipoleSurvivalTree(max_depth=3, random_state=0),
+    "few terms": DipoleSurvivalTree(max_terms=2, max_depth=3, random_state=0),
+    "gaussian": DipoleSurvivalTree(DipoleSVM("rbf"), max_depth=2, random_state=0),
+}
+
+
+def clinic_encoder(kind):
+    missing = "keep" if kind.endswith("gaps") else "fill"
+    return CovariateEncoder(dates="days", missing=missing, min_frequency=0.1, categorical=["code"])
+
+
+@functools.cache
+def encoded(kind):
+    """A table, its outcome, and a pipeline of an encoder and a tree."""
+    X, y = clinic()
+    return X, y, make_pipeline(clinic_encoder(kind), clone(ENCODED[kind])).fit(X, y)
+
+
+def clinic_people(n=200, seed=3):
+    """People within the range, beyond it, with gaps, and with categories that nobody had."""
+    rng = np.random.default_rng(seed)
+    X, _ = clinic(n, seed)
+    X["age"] = np.where(rng.random(n) < 0.2, rng.normal(65, 60, n), X["age"])
+    X["arm"] = np.where(rng.random(n) < 0.1, 4.5, X["arm"])
+    X["grade"] = X["grade"].astype(object)
+    X["smoker"] = X["smoker"].astype(object)
+    for column in X:
+        X.loc[rng.random(n) < 0.1, column] = None
+    for column, cell in (("stage", "IV"), ("code", "99"), ("grade", "none")):
+        X.loc[rng.random(n) < 0.1, column] = cell
+    return X
+
+
+def as_cells(X):
+    """Cells as JSON has them."""
+    return [[None if pd.isna(cell) else _cell(cell) for cell in row] for row in X.astype(object).to_numpy()]
+
+
+def _cell(cell):
+    return str(cell)[:10] if isinstance(cell, pd.Timestamp) else cell
 
 
 def people(X, n=200, seed=7):

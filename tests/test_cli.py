@@ -37,6 +37,7 @@ from dipolar.cli.terminal import Terminal
 from dipolar.datasets import load_cost, load_remission
 from dipolar.metrics import concordance_index
 from tests.models import paper_tree
+from tests.report_trees import clinic
 
 QUICK = ("--model", "univariate", "--pruning", "fixed")
 QUICK_FIT = (*QUICK, "--no-scores")
@@ -403,6 +404,18 @@ def test_plot_draws_the_type_of_its_suffix(model, tmp_path, suffix):
     path = tmp_path / f"tree.{suffix}"
     assert dipolar("plot", model, "-o", path).exit_code == 0
     assert path.read_bytes().startswith({"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}[suffix])
+
+
+def test_report_asks_for_the_columns_of_the_table(tmp_path):
+    data, model, page = tmp_path / "clinic.csv", tmp_path / "m.dipolar", tmp_path / "m.html"
+    X, y = clinic(120)
+    X.assign(time=y["time"], event=y["event"].astype(int)).to_csv(data, index=False)
+    assert dipolar("fit", data, *QUICK, "--output", model).exit_code == 0
+    assert dipolar("report", model, "--data", data, "-o", page).exit_code == 0
+    text = page.read_text()
+    assert '"name":"stage"' in text and '"levels":["I","II","III"]' in text and '"cross_validated":{' in text
+    assert dipolar("report", model, "--data", data, "--scores", "training", "-o", page, "--force").exit_code == 0
+    assert '"cross_validated":null' in page.read_text()
 
 
 def test_report_scores_other_rows(model, tmp_path):

@@ -7,16 +7,20 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import StratifiedKFold
 
 import dipolar
 from dipolar import DipoleSurvivalTree, DipoleSVM, LogRankSurvivalTree, survival_outcome
 from dipolar.datasets import load_whas500
 from dipolar.metrics import concordance_index, integrated_brier_score
 from dipolar.report import render_report, write_report
+from dipolar.report.columns import rounded_range
 from dipolar.report.page import report_data
 from dipolar.tree.export import to_dict
 from tests.models import paper_tree
+from tests.report_trees import encoded
 
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 
@@ -343,3 +347,82 @@ def test_a_loaded_model_gives_the_same_report(whas, tmp_path):
 
 def test_the_version_is_told(whas):
     assert report_data(whas[2])["version"] == dipolar.__version__
+
+
+def test_a_pipeline_has_a_report_of_its_columns(tmp_path):
+    X, y, model = encoded("linear")
+    data = report_data(model, X=X, y=y, units={"age": "years"}, scores="training")
+    assert [column["name"] for column in data["columns"]] == list(X)
+    assert data["columns"][0]["unit"] == "years" and data["columns"][1]["unit"] is None
+    ends = [column["features"] for column in data["columns"]]
+    assert ends[0][0] == 0 and ends[-1][1] == model[-1].n_features_in_
+    assert [first[1] for first in ends[:-1]] == [second[0] for second in ends[1:]]
+    assert [name for name, _ in data["importances"]] == list(X)
+    assert [decision["column"] for decision in data["decisions"]] == list(X)
+    assert model.to_html(tmp_path / "a.html", X=X, y=y).read_text() == render_report(model, X=X, y=y)
+
+
+def test_columns_are_summed_up_as_they_were():
+    X, y, model = encoded("linear")
+    data = report_data(model, X=X, y=y, scores="training", include_rows=True)
+    told = dict(zip(X, data["covariates"]))
+    for name in X:
+        assert told[name]["missing"] == X[name].isna().sum()
+    shares = X["stage"].value_counts(normalize=True)
+    assert dict(zip(told["stage"]["levels"], told["stage"]["shares"])) == pytest.approx(shares.to_dict())
+    assert told["smoker"]["levels"] == ["no", "yes"] and told["grade"]["levels"] == ["low", "mid", "high"]
+    assert told["age"]["range"] == [40, 90] and told["arm"]["levels"] == [3, 5]
+    assert told["admitted"]["range"][0] <= str(X["admitted"].min())[:10] <= told["admitted"]["quartiles"][0]
+    for row, (_, cells) in zip(data["rows"]["X"], X.iloc[:20].iterrows()):
+        assert row[2] == cells["stage"] and row[4] == ("yes" if cells["smoker"] else "no")
+        assert (row[0] is None) == np.isnan(cells["age"]) and row[0] in (None, cells["age"])
+
+
+@pytest.mark.parametrize(
+    ("ends", "expected"),
+    [((21, 80), (20, 80)), ((18, 95), (15, 95)), ((0.53, 11.9), (0, 12)), ((5, 5), (5, 5)), ((-3.3, 3.3), (-3.5, 3.5))],
+)
+def test_ranges_are_rounded_outwards(ends, expected):
+    assert rounded_range(*ends) == expected
+
+
+def test_cross_validated_scores_are_those_of_folds_by_hand():
+    X, y, model = encoded("univariate")
+    found = report_data(model, X=X, y=y)["cross_validated"]
+    scores = []
+    for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y["event"]):
+        refitted = clone(model).fit(X.iloc[train], y[train])
+        scores.append(refitted.score(X.iloc[test], y[test]))
+    assert found["harrell"]["value"] == pytest.approx(np.mean(scores))
+    assert found["harrell"]["error"] == pytest.approx(np.std(scores, ddof=1) / np.sqrt(5))
+    assert found["ibs"]["value"] < found["ibs_of_one_curve"]["value"]
+
+
+def test_there_is_no_cross_validation_without_the_training_rows(whas):
+    X, y, tree = whas
+    assert report_data(tree)["cross_validated"] is None
+    assert report_data(tree, X=X[::2], y=y[::2])["cross_validated"] is None
+    assert report_data(tree, X=X, y=y, scores="training")["cross_validated"] is None
+    assert report_data(tree, X=X, y=y)["cross_validated"]["folds"] == 5
+
+
+def test_a_tree_pruned_by_hand_is_validated_at_its_price(whas):
+    X, y, tree = whas
+    small = tree.prune(1000.0)
+    assert report_data(small, X=X, y=y)["cross_validated"]["harrell"]["value"] == pytest.approx(0.5, abs=0.05)
+
+
+def test_folds_that_cannot_be_scored_say_why():
+    X, y = random_rows(12)
+    y["event"][3:] = False
+    tree = LogRankSurvivalTree(min_samples_leaf=3).fit(X, y)
+    found = report_data(tree, X=X, y=y)["cross_validated"]
+    assert found["harrell"]["value"] is None and found["harrell"]["reason"]
+
+
+def test_units_of_columns_that_are_not_there_are_refused():
+    _, _, model = encoded("linear")
+    with pytest.raises(ValueError, match="units names a column that the model does not use: 'bmi'"):
+        report_data(model, units={"bmi": "kg/m2"})
+    with pytest.raises(ValueError, match="scores"):
+        report_data(model, scores="best")

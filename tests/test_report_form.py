@@ -36,8 +36,8 @@ def test_typing_into_the_form(page, tmp_path, kind):
     page.open(tree.to_html(tmp_path / "tree.html"))
     for row in people(X, 3):
         page.find("#person-clear").click()
-        for field in page.all("#person-form [data-feature]"):
-            value = row[int(field.get_attribute("data-feature"))]
+        for field in page.all("#person-form [data-column]"):
+            value = row[int(field.get_attribute("data-column"))]
             field.send_keys("" if np.isnan(value) else repr(float(value)))
         page.find("#person-form .primary").click()
         assert page.text("#person-leaf") == f"Leaf {tree.apply(row[None, :])[0]}"
@@ -55,7 +55,7 @@ def test_typing_into_the_form(page, tmp_path, kind):
 def test_the_form_refuses_what_is_no_number(page, tmp_path):
     _, tree = fitted("gaussian")
     page.open(tree.to_html(tmp_path / "tree.html"))
-    fields = page.all("#person-form [data-feature]")
+    fields = page.all("#person-form [data-column]")
     for field, text in zip(fields, ["1,5", "two", "", "-3e-1"], strict=True):
         field.send_keys(text)
     page.find("#person-form .primary").click()
@@ -73,7 +73,7 @@ def test_the_form_refuses_what_is_no_number(page, tmp_path):
 def test_a_row_beyond_what_the_tree_can_score_is_refused(page, tmp_path):
     _, tree = fitted("cubic")
     page.open(tree.to_html(tmp_path / "tree.html"))
-    for field, text in zip(page.all("#person-form [data-feature]"), ["1e200", "-1e200", "1", "1"], strict=True):
+    for field, text in zip(page.all("#person-form [data-column]"), ["1e200", "-1e200", "1", "1"], strict=True):
         field.send_keys(text)
     page.find("#person-form .primary").click()
     assert page.text("#person-error").startswith("No prediction: these values are too far from the training rows")

@@ -75,8 +75,8 @@ def test_branches_close_and_open(page, tmp_path):
 def test_another_size_opens_all_branches_and_predicts_again(page, tmp_path):
     X, _, tree = whas()
     page.open(tree.to_html(tmp_path / "tree.html"))
-    for field in page.all("#person-form [data-feature]"):
-        field.send_keys(repr(float(X.iloc[0, int(field.get_attribute("data-feature"))])))
+    for field in page.all("#person-form [data-column]"):
+        field.send_keys(repr(float(X.iloc[0, int(field.get_attribute("data-column"))])))
     page.find("#person-form .primary").click()
     page.find('#canvas [data-node="0"] .toggle').click()
     assert len(page.all("#canvas .node")) == 1
@@ -148,12 +148,12 @@ def test_a_walk_by_keyboard(page, tmp_path):
 
     for _ in range(10):
         page.press(Keys.TAB)
-        if focused().get_attribute("data-feature") is not None:
+        if focused().get_attribute("data-column") is not None:
             break
     row = X.iloc[[0]]
     names = []
-    while focused().get_attribute("data-feature") is not None:
-        feature = int(focused().get_attribute("data-feature"))
+    while focused().get_attribute("data-column") is not None:
+        feature = int(focused().get_attribute("data-column"))
         names.append(feature)
         page.press(*repr(float(row.iloc[0, feature])), Keys.TAB)
     assert names == sorted(set(tree.tree_.splits.feature[tree.tree_.is_split].tolist()))

@@ -5,9 +5,11 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import erfc
 
+from dipolar import CovariateEncoder, LogRankSurvivalTree, make_pipeline, survival_outcome
 from dipolar.kernels import (
     KERNELS,
     GaussianKernel,
@@ -17,12 +19,23 @@ from dipolar.kernels import (
     SigmoidKernel,
 )
 from dipolar.metrics import logrank_test
+from dipolar.preparation.columns import read_column
 from dipolar.report.model import kernel_module
 from dipolar.report.page import report_data
 from dipolar.tree.rules import threshold_texts
 from tests.node import run_node
 from tests.rational_quadratic import RationalQuadraticKernel
-from tests.report_trees import KINDS, as_json, fitted, people, random_rows
+from tests.report_trees import (
+    KINDS,
+    as_cells,
+    as_json,
+    clinic,
+    clinic_encoder,
+    clinic_people,
+    fitted,
+    people,
+    random_rows,
+)
 
 TESTS = sorted((Path(__file__).parent / "js").glob("*.test.mjs"))
 
@@ -116,6 +129,43 @@ def kernel_values():
     ]
 
 
+def encoders():
+    """People and what encoders of several kinds make of them."""
+    people = clinic_people()
+    cells = as_cells(people)
+    return [encoder_case(kind, people, cells) for kind in ("fill", "gaps")] + [text_case()]
+
+
+def encoder_case(kind, people, cells):
+    encoder = clinic_encoder(kind).fit(clinic()[0])
+    pipeline = make_pipeline(encoder, LogRankSurvivalTree(max_depth=1)).fit(*clinic())
+    return told(kind, pipeline, people, cells)
+
+
+def told(name, pipeline, people, cells):
+    data, encoder = report_data(pipeline), pipeline[0]
+    odd = [[k for k, recipe in enumerate(encoder.recipes_) if is_odd(recipe, row)] for _, row in people.iterrows()]
+    rows = np.concatenate([encoder.prepare(people.iloc[[i]]).X.to_numpy() for i in range(len(people))])
+    return {"name": name, "columns": data["columns"], "keeps_gaps": data["keeps_gaps"], "people": cells,
+            "rows": as_json(rows), "odd": odd}  # fmt: skip
+
+
+def is_odd(recipe, row):
+    return bool(recipe.encode(read_column(recipe.name, row[[recipe.name]])).odd)
+
+
+def text_case():
+    """Cells of text: numbers with slips, and words for gaps."""
+    rng = np.random.default_rng(0)
+    words = ["1", "2", "+3", "2.0", "1e1", "-4.5", "007", " 5 ", "NA", "", "?", "-", "x", "n/a", "12,5"]
+    X = pd.DataFrame({"lab": [str(k % 17) for k in range(120)], "site": rng.choice(["1", "2", "12"], 120)})
+    people = pd.DataFrame({"lab": rng.choice(words, 80), "site": rng.choice(words, 80)})
+    y = survival_outcome(rng.exponential(size=120), np.ones(120, dtype=bool))
+    encoder = CovariateEncoder(categorical=["site"], add_indicator=True)
+    pipeline = make_pipeline(encoder, LogRankSurvivalTree(max_depth=1)).fit(X, y)
+    return told("text", pipeline, people, people.to_numpy().tolist())
+
+
 def test_every_kernel_that_a_file_may_name_is_among_the_examples():
     examples = {type(kernel) for kernel in KERNEL_EXAMPLES}
     assert {cls for cls in KERNELS.values() if cls.__module__ == "dipolar.kernels"} <= examples
@@ -136,7 +186,7 @@ def folder(tmp_path_factory):
         (folder / f"{name}.kernels.mjs").write_text(kernel_module(tree.grown_, predict_form=True))
     code = ",\n".join(f"  {type(k).__name__}: {k.javascript}" for k in {type(k): k for k in KERNEL_EXAMPLES}.values())
     (folder / "examples.mjs").write_text(f"export const kernels = {{\n{code},\n}};\n")
-    for write in (kernel_values, logrank_tests, thresholds, erfc_values):
+    for write in (encoders, kernel_values, logrank_tests, thresholds, erfc_values):
         (folder / f"{write.__name__}.json").write_text(json.dumps(write(), allow_nan=False))
     return folder
 

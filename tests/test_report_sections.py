@@ -80,7 +80,7 @@ def test_rows_are_listed_by_leaf_if_asked_for(page, tmp_path):
 
 def test_scores_and_parameters_are_shown(page, tmp_path):
     X, y, tree = whas()
-    page.open(tree.to_html(tmp_path / "tree.html", X=X, y=y))
+    page.open(tree.to_html(tmp_path / "tree.html", X=X, y=y, scores="training"))
     rows = {row.find_element(By.TAG_NAME, "th").text: row for row in page.all("#scores-table tbody tr")}
     assert list(rows) == ["Harrell’s C", "C of the medians", "Integrated Brier score"]
     assert rows["Harrell’s C"].find_element(By.TAG_NAME, "td").text == f"{tree.score(X, y):.4f}"
@@ -111,12 +111,12 @@ def test_a_tree_of_several_kernels_tells_each(page, tmp_path):
 def test_the_form_asks_for_what_the_tree_looks_at(page, tmp_path):
     X, y = random_rows(120)
     X[:, 2] = 1.0  # a covariate that no node can use
-    tree = forest_of(1, max_features=2, random_state=0).fit(X, y).tree(0)
+    tree = forest_of(1, max_features=2, random_state=5).fit(X, y).tree(0)
     page.open(tree.to_html(tmp_path / "tree.html"))
     looked_at = np.unique(tree.grown_.splits.column).tolist()
     assert 1 < len(looked_at) < 4
-    asked = page.all("#person-form [data-feature]")
-    assert [int(field.get_attribute("data-feature")) for field in asked] == looked_at
+    asked = page.all("#person-form [data-column]")
+    assert [int(field.get_attribute("data-column")) for field in asked] == looked_at
 
 
 def test_a_tree_of_one_leaf_predicts(page, tmp_path):

@@ -130,6 +130,12 @@ class LifeTable:
         """Return the median survival time; see :meth:`quantile`."""
         return self.quantile(0.5, unreached)
 
+    @property
+    def median_rests_on_one(self) -> bool:
+        """Whether the curve falls to 1/2 only where one row is left, whose time the median then is."""
+        below = np.flatnonzero(self.survival <= 0.5 + FLAT_STEP_TOLERANCE)
+        return bool(len(below)) and bool(self.at_risk[below[0]] <= 1.0)
+
     def quantile(self, q: float, unreached: str = "inf") -> float:
         """Return the time by which a share `q` has had the event.
 

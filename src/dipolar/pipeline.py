@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import sklearn.pipeline
 from sklearn.utils.metaestimators import available_if
 
-from dipolar.survival_model import SurvivalModel
+from dipolar.survival_model import SurvivalModel, write_page
 
 __all__ = ["SurvivalPipeline", "make_pipeline"]
 
@@ -33,6 +36,17 @@ class SurvivalPipeline(sklearn.pipeline.Pipeline):
     predict_median = _of_last_step("predict_median")
     predict_rmst = _of_last_step("predict_rmst")
     apply = _of_last_step("apply")
+
+    @available_if(lambda self: hasattr(self.steps[-1][1], "to_html"))
+    def to_html(self, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Write the tree as one HTML file that asks for the original columns; see :meth:`SurvivalModel.to_html`."""
+        return write_page(self, path, **options)
+
+    @available_if(lambda self: hasattr(self.steps[-1][1], "node_frame"))
+    def node_frame(self, unreached: str = "inf") -> pd.DataFrame:
+        """Return one row per node of the tree, its rule in terms of the original columns."""
+        features = getattr(self.steps[0][1], "features_", None) if len(self.steps) == 2 else None
+        return self.steps[-1][1].node_frame(unreached, feature_names=features)
 
 
 def make_pipeline(*steps: Any, memory: Any = None, verbose: bool = False) -> SurvivalPipeline:

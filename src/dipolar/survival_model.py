@@ -27,7 +27,7 @@ from dipolar.node_svm.svm import DipoleSVM
 from dipolar.parameters import check_number
 from dipolar.validation import check_predict_data
 
-__all__ = ["SurvivalModel"]
+__all__ = ["SurvivalModel", "write_page"]
 
 register_estimator(DipoleSVM)  # a part of models
 
@@ -129,13 +129,10 @@ class SurvivalModel(BaseEstimator):
     def to_html(self, path: str | os.PathLike[str], **options: Any) -> Path:
         """Write the fitted tree as one HTML file that opens offline; see :func:`dipolar.report.write_report`.
 
-        The options are those of that function: `X`, `y`, `sample_weight`, `predict_form`, `include_rows`, `title` and
-        `time_unit`.
+        The options are those of that function: `X`, `y`, `sample_weight`, `predict_form`, `include_rows`, `scores`,
+        `title`, `time_unit` and `units`.
         """
-        # The one door outwards: users look for the report at the model, and whoever never asks for it never loads it.
-        from dipolar.report import write_report
-
-        return write_report(self._shown_tree(), path, **options)
+        return write_page(self._shown_tree(), path, **options)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -258,6 +255,14 @@ class SurvivalModel(BaseEstimator):
     def _check_covariates(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         return check_predict_data(self, X, allow_nan=self._allow_nan)
+
+
+def write_page(model: Any, path: str | os.PathLike[str], **options: Any) -> Path:
+    """Write the report of a fitted tree, or of a pipeline that ends in one."""
+    # The one door outwards: users look for the report at the model, and whoever never asks for it never loads it.
+    from dipolar.report import write_report
+
+    return write_report(model, path, **options)
 
 
 def _parameters_in(header: dict[str, Any]) -> dict[str, Any]:

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 from difflib import get_close_matches
 
-__all__ = ["LONGEST_NAME", "alternatives", "counted", "listed", "quoted", "shortened", "suggestion"]
+__all__ = [
+    "LONGEST_NAME",
+    "alternatives",
+    "counted",
+    "listed",
+    "quoted",
+    "shortened",
+    "suggestion",
+    "threshold_text",
+]
 
 # How many names a message lists before it counts the rest, and how much of a name or of a cell it shows.
 NAMES_SHOWN = 8
@@ -46,3 +56,17 @@ def alternatives(names: Iterable[object], last: str = "or") -> str:
     if len(texts) > NAMES_SHOWN:
         texts = [*texts[:NAMES_SHOWN], f"{len(texts) - NAMES_SHOWN} more"]
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {last} {texts[-1]}"
+
+
+def threshold_text(threshold: float, digits: int = 6) -> str:
+    """Write the threshold of "x <= threshold" with so many significant digits.
+
+    Halves are rounded down. A threshold half-way between two values of the data then still parts them as long as they
+    are one unit of its last digit apart: between 1235 and 1236 it is 1235, never 1236.
+    """
+    exact = Decimal(f"{threshold:.15g}")
+    if not exact.is_finite():
+        return f"{threshold:g}"
+    half_down = ROUND_HALF_DOWN if exact > 0 else ROUND_HALF_UP  # decimal's "down" is towards 0
+    rounded = exact.quantize(Decimal(1).scaleb(exact.adjusted() + 1 - digits), half_down)
+    return f"{float(rounded):.{digits}g}"

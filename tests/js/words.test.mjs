@@ -4,26 +4,39 @@ import test from "node:test";
 
 import { makeWords } from "../../src/dipolar/report/assets/compute/words.mjs";
 
-const cuts = (split) => makeWords({ tree: { split_kind: "axis", feature_names: ["age", "sex"], nodes: [{ split }] } });
-const surface = (split, word = "quadratic") => makeWords({
-  tree: { split_kind: "surface", feature_names: ["age", "sex", "bmi"], nodes: [{ split: { kernel: { word }, ...split } }] },
+const columnsOf = (...names) => names.map((name, i) => ({ name, features: [i, i + 1] }));
+const surface = (split, word = "quadratic", said = null) => makeWords({
+  tree: { split_kind: "surface", nodes: [{ split: { kernel: { word }, ...split } }, {}] },
+  terms: ["age", "sex", "bmi"], columns: columnsOf("age", "sex", "bmi"), said: [said, null], ways: [[], ["sex is f", [0, true]]],
 });
 const term = (coefficient, ...columns) => ({ coefficient, columns });
 
-test("a cut, and where its missing values go if that was learnt", () => {
-  const plain = cuts({ feature: 0, threshold: 62.5, missing_left: true, missing_seen: false });
-  assert.deepEqual(plain.question(0), { name: "age", rest: "≤ 62.5" });
-  assert.equal(plain.condition(0, true), "age ≤ 62.5");
-  assert.equal(plain.condition(0, false), "age > 62.5");
-  const learnt = cuts({ feature: 0, threshold: 62.5, missing_left: false, missing_seen: true });
-  assert.equal(learnt.condition(0, true), "age ≤ 62.5");
-  assert.equal(learnt.condition(0, false), "age > 62.5 or missing");
+test("cuts are said as Python says them, with the signs of print", () => {
+  const words = makeWords({
+    tree: { split_kind: "axis", nodes: [{ split: { feature: 1 } }, {}] }, terms: ["age", "(sex m)"], columns: columnsOf("age", "sex"),
+    said: [{ left: ["a <= b", "<= -62.5 or missing"], right: ["a <= b", "> -62.5"] }, null], ways: [[], ["-3 < age <= 62.5", "x >= -1"]],
+  });
+  assert.deepEqual(words.question(0), { name: "a <= b", rest: "≤ −62.5 or missing" });
+  assert.equal(words.condition(0, true), "a <= b ≤ −62.5 or missing");
+  assert.equal(words.condition(0, false), "a <= b > −62.5");
+  assert.deepEqual(words.way(1), ["−3 < age ≤ 62.5", "x ≥ −1"]);
+  assert.equal(words.cutColumn(0), 1);
 });
 
-test("known against missing", () => {
-  const words = cuts({ feature: 1, threshold: null, missing_left: false, missing_seen: true });
-  assert.deepEqual(words.question(0), { name: "sex", rest: "is known" });
-  assert.deepEqual([words.condition(0, true), words.condition(0, false)], ["sex is known", "sex is missing"]);
+test("a surface that only parts two values is a cut, and a way says the others by their terms", () => {
+  const split = { shares: [0, 1, 0], boundary: 0, terms: [term(-1), term(2, 1)] };
+  const words = surface(split, "linear", { left: ["sex", "is f"], right: ["sex", "is m"] });
+  assert.ok(words.isCut(0));
+  assert.deepEqual([words.condition(0, true), words.condition(0, false), words.cutColumn(0)], ["sex is f", "sex is m", 1]);
+  assert.deepEqual(surface(split, "linear").way(1), ["sex is f", "2 sex < 1"]);
+});
+
+test("covariates of one column count together", () => {
+  const words = makeWords({
+    tree: { split_kind: "surface", nodes: [{ split: { kernel: { word: "linear" }, shares: [0.4, 0.3, 0.3], terms: null, boundary: 0 } }] },
+    terms: ["age", "(stage I)", "(stage II)"], columns: [{ name: "age", features: [0, 1] }, { name: "stage", features: [1, 3] }], said: [null], ways: [[]],
+  });
+  assert.equal(words.question(0).name, "stage, age");
 });
 
 test("a surface names the covariates that make four fifths of it", () => {
@@ -54,7 +67,7 @@ test("powers and products are an equation, but too long for a line; powers above
 test("the kinds of the surfaces, each once, and of some of them", () => {
   const splits = [{ word: "Gaussian", rows: [0] }, { word: "cubic", rows: [] }, { word: "Gaussian", rows: [1] }, { word: "quadratic", rows: [] }];
   const nodes = [...splits.map(({ word, rows }) => ({ split: { kernel: { name: "K", word }, basis_rows: rows } })), {}];
-  const words = makeWords({ tree: { split_kind: "surface", feature_names: [], nodes } });
+  const words = makeWords({ tree: { split_kind: "surface", nodes }, terms: [], columns: [], said: [], ways: [] });
   assert.equal(words.kinds(), "Gaussian or cubic or quadratic");
   assert.equal(words.kinds((split) => split.basis_rows.length), "Gaussian");
   assert.deepEqual([0, 1, 3].map(words.kernel), ["Gaussian", "cubic", "quadratic"]);

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,16 +12,14 @@ from rich.table import Table as Grid
 from dipolar.cli.model import Model
 from dipolar.cli.times import time_words
 from dipolar.curves import LifeTable
-from dipolar.preparation.feature import Condition, say_conditions
+from dipolar.tree.names import Names
 from dipolar.tree.splits import AxisCuts
+from dipolar.tree.ways import way_to
 
 __all__ = ["MOST_LEAVES_SHOWN", "Leaf", "Split", "describe_leaves", "describe_splits", "leaf_grid", "split_grid"]
 
 # Of more leaves than this, people are shown the first and the last ones only.
 MOST_LEAVES_SHOWN = 20
-
-# Share of a surface that a covariate has which it depends on alone.
-ALL_BUT_ROUNDING = 1 - 1e-6
 
 
 @dataclass(frozen=True)
@@ -34,6 +31,7 @@ class Leaf:
     n: float
     events: float
     median: float | None  # not reached: None
+    median_rests_on_one: bool  # the curve falls to 1/2 only where one row is left
     survival: list[float | None]  # at the times of the table; followed up less long: None
     risk: float
 
@@ -76,6 +74,7 @@ def describe_leaves(model: Model, at: Sequence[float]) -> list[Leaf]:
                 n=float(record.n_samples[node]),
                 events=float(record.n_events[node]),
                 median=float(median) if np.isfinite(median) else None,
+                median_rests_on_one=table.median_rests_on_one,
                 survival=[_survival(table, time) for time in at],
                 risk=float(model.tree.leaf_risk_[number]),
             )
@@ -88,7 +87,7 @@ def describe_splits(model: Model) -> list[Split]:
     record = model.tree.tree_
     if isinstance(record.splits, AxisCuts):
         return []
-    names = [feature.name for feature in model.features]
+    names = Names(model.features)
     return [
         Split(
             letter,
@@ -120,9 +119,12 @@ def leaf_grid(leaves: list[Leaf], at: Sequence[float], time_unit: str | None) ->
             grid.add_row("...", f"{len(left_out)} more (--json has them)")
         if place in left_out:
             continue
-        median = "not reached" if leaf.median is None else f"{leaf.median:g}"
+        median = "not reached" if leaf.median is None else f"{leaf.median:g}{'*' if leaf.median_rests_on_one else ''}"
         survival = ["-" if share is None else f"{100 * share:.0f} %" for share in leaf.survival]
         grid.add_row(str(leaf.node), leaf.rule, f"{leaf.n:g}", f"{leaf.events:g}", median, *survival)
+    if any(leaf.median_rests_on_one for leaf in leaves):
+        grid.caption = "* rests on the one row that is left by then"
+        grid.caption_justify = "left"
     return grid
 
 
@@ -144,61 +146,18 @@ def _survival(table: LifeTable, time: float) -> float | None:
 
 
 def _rule_of(model: Model, leaf: int) -> str:
-    record = model.tree.tree_
-    path = record.path_to(leaf)
-    steps = [(node, bool(child == record.left[node])) for node, child in pairwise(path)]
-    if not steps:
-        return "everybody"
-    conditions = _axis_conditions if isinstance(record.splits, AxisCuts) else _surface_conditions
-    return ", ".join(conditions(model, steps))
+    letters = _letters(model)
 
+    def say(node: int, is_left: bool) -> str:
+        return f"{letters[node]}:{'yes' if is_left else 'no'}"
 
-def _surface_conditions(model: Model, steps: list[tuple[int, bool]]) -> Iterator[str]:
-    """Say the side of each surface: in words where it only parts the two values of a covariate."""
-    letters, words = _letters(model), _worded_surfaces(model)
-    for node, goes_left in steps:
-        if node in words:
-            yield words[node][0 if goes_left else 1]
-        else:
-            yield f"{letters[node]}:{'yes' if goes_left else 'no'}"
+    is_cut = isinstance(model.tree.tree_.splits, AxisCuts)
+    return ", ".join(way_to(model.tree.tree_, leaf, Names(model.features), None if is_cut else say)) or "everybody"
 
 
 def _letters(model: Model) -> dict[int, str]:
-    """Name the surfaces that have no words of their own: A to Z, then S27, S28, ..."""
-    words = _worded_surfaces(model)
-    nodes = [node for node in np.flatnonzero(model.tree.tree_.is_split).tolist() if node not in words]
+    """Name the surfaces that are no cuts of one covariate: A to Z, then S27, S28, ..."""
+    record, names = model.tree.tree_, Names(model.features)
+    splits = np.flatnonzero(record.is_split).tolist()
+    nodes = [node for node in splits if record.splits.cut(node, names, True) is None]
     return {node: chr(ord("A") + i) if i < 26 else f"S{i + 1}" for i, node in enumerate(nodes)}
-
-
-def _worded_surfaces(model: Model) -> dict[int, tuple[str, str]]:
-    """Return the words for the left and the right side of surfaces that depend on one covariate of two values."""
-    record, features = model.tree.tree_, model.features
-    words = {}
-    for node in np.flatnonzero(record.is_split).tolist():
-        shares = record.splits.feature_shares(node, model.tree.n_features_in_)
-        number = int(np.argmax(shares))
-        values = features[number].values
-        if values is None or shares[number] < ALL_BUT_ROUNDING:
-            continue
-        rows = np.zeros((2, model.tree.n_features_in_))
-        rows[:, number] = values
-        low_is_left, high_is_left = record.splits.goes_left(rows, node)
-        if low_is_left != high_is_left:
-            between = sum(values) / 2
-            words[node] = (features[number].say(between, not low_is_left), features[number].say(between, low_is_left))
-    return words
-
-
-def _axis_conditions(model: Model, steps: list[tuple[int, bool]]) -> Iterator[str]:
-    """Say what a path of cuts asks of each column, once per column."""
-    cuts = model.tree.tree_.splits
-    assert isinstance(cuts, AxisCuts)
-    names = [feature.name for feature in model.features]
-    conditions = []
-    for node, goes_left in steps:
-        feature, threshold = int(cuts.feature[node]), float(cuts.threshold[node])
-        if cuts.missing_seen[node] or np.isinf(threshold):
-            yield cuts.rule(node, names) if goes_left else f"not ({cuts.rule(node, names)})"
-        else:
-            conditions.append(Condition(feature, threshold, not goes_left))
-    yield from say_conditions(model.features, conditions)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from dipolar.cli.destination import whole_file
 from dipolar.cli.estimators import SurvivalTree
 from dipolar.cli.messages import UserError, refusals_as_user_errors
 from dipolar.cli.model import Model
+from dipolar.cli.scored import ScoredRows
+from dipolar.pipeline import make_pipeline
 
 __all__ = ["PICTURE_SUFFIXES", "check_picture", "save_plot", "save_report"]
 
@@ -16,16 +17,34 @@ PICTURE_SUFFIXES = (".svg", ".pdf", ".png")
 
 
 def save_report(
-    model: Model, path: Path, X: Any = None, y: Any = None, *, title: str | None = None, predict_form: bool = True
+    model: Model,
+    path: Path,
+    rows: ScoredRows | None = None,
+    *,
+    title: str | None = None,
+    predict_form: bool = True,
+    scores: str = "cv",
 ) -> None:
-    """Write the HTML report of a model; X and y are covariates and outcomes to summarise and to score."""
+    """Write the HTML report of a model, with rows to summarise and to score if there are some.
+
+    The page speaks of the columns that the encoder knows. Cross-validation would fit the tree of a forest to the
+    outcomes, which it is not: its page has the scores of the rows alone.
+    """
     from dipolar.report.page import render_report
 
-    tree, about = _shown_tree(model, X, y)
+    tree, about = _shown_tree(model, rows)
+    whole = tree if model.encoder is None else make_pipeline(model.encoder, tree)
     heading = ": ".join(part for part in (title, about) if part) or None
-    options = {"predict_form": predict_form, "title": heading, "time_unit": model.time_unit}
     with refusals_as_user_errors():
-        page = render_report(tree, X=X, y=y, **options)
+        page = render_report(
+            whole,
+            X=None if rows is None else rows.columns,
+            y=None if rows is None else rows.y,
+            predict_form=predict_form,
+            scores="training" if model.is_forest else scores,
+            title=heading,
+            time_unit=model.time_unit,
+        )
     with whole_file(path) as stream:
         stream.write(page.encode("utf-8"))
 
@@ -36,7 +55,7 @@ def check_picture(path: Path) -> None:
         raise UserError(f"{path} should end with {', '.join(PICTURE_SUFFIXES[:-1])} or {PICTURE_SUFFIXES[-1]}.")
 
 
-def save_plot(model: Model, path: Path, X: Any = None, y: Any = None) -> None:
+def save_plot(model: Model, path: Path, rows: ScoredRows | None = None) -> None:
     """Draw a model to a file of the type that its suffix says: a forest without rows as importances, else a tree."""
     try:
         from matplotlib import use
@@ -46,11 +65,12 @@ def save_plot(model: Model, path: Path, X: Any = None, y: Any = None) -> None:
         from dipolar.plotting import plot_importance, plot_tree
     except ModuleNotFoundError as error:
         raise UserError(f"drawing needs the package {error.name}: pip install 'dipolar[plot]'.") from error
-    if model.is_forest and X is None:
+    if model.is_forest and rows is None:
         axes = plot_importance(model.fitted)
     else:
-        tree, about = _shown_tree(model, X, y)
-        axes = plot_tree(tree, time_label=f"time [{model.time_unit}]" if model.time_unit else "time")
+        tree, about = _shown_tree(model, rows)
+        whole = tree if model.encoder is None else make_pipeline(model.encoder, tree)
+        axes = plot_tree(whole, time_label=f"time [{model.time_unit}]" if model.time_unit else "time")
         axes.set_title(about or "")
     figure = axes.figure
     assert isinstance(figure, Figure)
@@ -58,15 +78,15 @@ def save_plot(model: Model, path: Path, X: Any = None, y: Any = None) -> None:
         figure.savefig(stream, format=path.suffix[1:].lower(), bbox_inches="tight" if model.is_forest else None)
 
 
-def _shown_tree(model: Model, X: Any, y: Any) -> tuple[SurvivalTree, str | None]:
+def _shown_tree(model: Model, rows: ScoredRows | None) -> tuple[SurvivalTree, str | None]:
     """Return the tree to show, and of a forest's in words how well it agrees."""
     if not model.is_forest:
         return model.tree, None
-    if X is None:
+    if rows is None:
         raise UserError(
             "a forest keeps no rows, and the tree that agrees best with it is found on some. Give the rows that it was "
             "fitted to: --data DATA."
         )
     with refusals_as_user_errors():
-        summary = model.fitted.summary_tree(X, y, random_state=0)
+        summary = model.fitted.summary_tree(rows.X, rows.y, random_state=0)
     return summary.tree, f"the tree that agrees best with the forest (explains {100 * summary.agreement:.0f} % of it)"

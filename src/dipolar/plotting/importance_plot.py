@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from sklearn.utils import Bunch
-from sklearn.utils.validation import check_is_fitted
 
 from dipolar.forest.estimator import BaseSurvivalForest
 from dipolar.parameters import check_number
 from dipolar.plotting.glyphs import font_families, legible
 from dipolar.plotting.style import BLUE, GREY, INK, SMALL_SIZE, make_axes, name_label, plain_axes, quiet
+from dipolar.tree.described import importances_by_column, parts_of
 from dipolar.tree.estimator import BaseSurvivalTree
-from dipolar.tree.export import check_names, covariate_names
+from dipolar.tree.names import check_names
 
 __all__ = ["plot_importance"]
 
@@ -39,9 +39,9 @@ def plot_importance(
     Parameters
     ----------
     model : fitted survival tree or forest, or Bunch
-        Of a tree or a forest `feature_importances_` is drawn, the shares in the log-rank statistics. What
-        `forest.importance(X, y)` or scikit-learn's `permutation_importance` returned is drawn with the standard
-        deviation over the repeats.
+        Of a tree or a forest `feature_importances_` is drawn, the shares in the log-rank statistics; of a pipeline of a
+        CovariateEncoder and one of them, the sum for each column. What `forest.importance(X, y)` or scikit-learn's
+        `permutation_importance` returned is drawn with the standard deviation over the repeats.
     ax : Axes, default=None
         Where to draw; None makes a figure.
     feature_names : sequence of str, default=None
@@ -94,9 +94,8 @@ class _Importances:
 
 
 def _importances(model: Any, feature_names: Sequence[str] | None) -> _Importances:
-    if isinstance(model, BaseSurvivalTree | BaseSurvivalForest):
-        check_is_fitted(model)
-        shares, names = model.feature_importances_, covariate_names(model, feature_names)
+    if isinstance(parts_of(model)[1], BaseSurvivalTree | BaseSurvivalForest):
+        names, shares = importances_by_column(model, feature_names)
         return _Importances(shares, np.zeros(len(shares)), names, "share of the log-rank statistics", "{:.1%}")
     if isinstance(model, Mapping) and "importances_mean" in model:
         values = np.asarray(model["importances_mean"], np.float64)
@@ -109,7 +108,7 @@ def _importances(model: Any, feature_names: Sequence[str] | None) -> _Importance
         return _Importances(values, spread, names, label, f"{{:.{decimals}f}}")
     raise TypeError(
         f"model should be a fitted survival tree or forest, or what forest.importance(X, y) returned, got a "
-        f"{type(model).__name__}. Of a pipeline or a search, pass the tree or forest inside it."
+        f"{type(model).__name__}. Of another pipeline or search, pass the tree or forest inside it."
     )
 
 

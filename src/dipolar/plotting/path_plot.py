@@ -24,8 +24,8 @@ from dipolar.plotting.style import (
     plain_axes,
     quiet,
 )
+from dipolar.tree.described import describe
 from dipolar.tree.estimator import BaseSurvivalTree
-from dipolar.tree.export import fitted_record
 
 __all__ = ["plot_kappa_path", "plot_pruning_path"]
 
@@ -106,7 +106,7 @@ def plot_pruning_path(tree: BaseSurvivalTree, *, ax: Axes | None = None) -> Axes
     -------
     ax : Axes
     """
-    fitted_record(tree)
+    tree = describe(tree).tree
     path = tree.pruning_path_
     ax = make_axes(ax, (5.6, 3.6))
     plain_axes(ax)

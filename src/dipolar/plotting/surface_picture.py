@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ STEPS = 80
 class SurfacePictures:
     """Draws the split of any node of a tree on two covariates, over the rows that reach the node."""
 
-    def __init__(self, tree: BaseSurvivalTree, names: list[str], X: Any) -> None:
+    def __init__(self, tree: BaseSurvivalTree, names: Sequence[str], X: Any) -> None:
         if tree.n_features_in_ != 2:
             raise ValueError(
                 f"X asks for pictures of the splits, which need a tree on two covariates; this one has "

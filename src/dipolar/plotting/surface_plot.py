@@ -62,7 +62,7 @@ def plot_split_surface(
     *,
     features: Sequence[str | int] | None = None,
     fixed: Mapping[str | int, float] | None = None,
-    feature_names: Sequence[str] | None = None,
+    feature_names: list[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw where a tree or an SVM parts the plane of two covariates, and the rows on it.
@@ -92,7 +92,7 @@ def plot_split_surface(
     ax : Axes
     """
     _check_model(model)
-    names = covariate_names(model, feature_names)
+    names = list(covariate_names(model, feature_names))
     outcome = check_outcome(y, require_event=False)
     plane = _make_plane(model, names, X, features, fixed)
     if len(outcome) != len(plane.rows):

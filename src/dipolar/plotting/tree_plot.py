@@ -40,8 +40,9 @@ from dipolar.plotting.tree_layout import (
     preferred_size,
     shape_of,
 )
+from dipolar.tree.described import describe
 from dipolar.tree.estimator import BaseSurvivalTree
-from dipolar.tree.export import covariate_names, depth_limit, fitted_record, leaves_below
+from dipolar.tree.export import depth_limit, leaves_below
 from dipolar.tree.frame import node_tables
 from dipolar.tree.record import Tree
 from dipolar.tree.rules import Condition, shorten
@@ -68,7 +69,7 @@ RULE_WIDTHS = (160, 110, 80, 60, 45, 32, 24, 16, 10)
 
 
 def plot_tree(
-    tree: BaseSurvivalTree,
+    tree: Any,
     *,
     ax: Axes | None = None,
     feature_names: Sequence[str] | None = None,
@@ -82,12 +83,12 @@ def plot_tree(
 
     A row for which the rule holds goes the way marked "yes". Leaves are coloured by risk, from dark (low) to light
     (high), with the colours of :func:`plot_leaf_curves` and :func:`plot_split_surface`. Under each curve stand
-    the number of rows, the events and the median survival time. As in :func:`plot_leaf_curves`, curves and bands are
-    optimistic: they are made of the rows that grew the tree.
+    the number of rows, the events and the median survival time; "(1 row left)" marks a median that rests on one row. As
+    in :func:`plot_leaf_curves`, curves and bands are optimistic: they are made of the rows that grew the tree.
 
     Parameters
     ----------
-    tree : fitted survival tree
+    tree : fitted survival tree, or pipeline of a CovariateEncoder and one
     ax : Axes, default=None
         Where to draw; text is set smaller where the axes are small, and left out below 2 points. None makes a figure
         as large as the tree needs.
@@ -118,7 +119,8 @@ def plot_tree(
     >>> ax = plot_tree(tree, time_label="days")
     >>> ax.figure.savefig("tree.pdf")  # doctest: +SKIP
     """
-    record, names, limit = fitted_record(tree), covariate_names(tree, feature_names), depth_limit(max_depth)
+    (tree, names, _), limit = describe(tree, feature_names), depth_limit(max_depth)
+    record = tree.tree_
     check_choice("orientation", orientation, ORIENTATIONS)
     check_share("level", level, hint="0.95 is common.")
     time_label = check_label("time_label", time_label)
@@ -148,7 +150,7 @@ def plot_tree(
     return ax
 
 
-def _room_for_splits(record: Tree, names: list[str], pictures: SurfacePictures | None) -> float:
+def _room_for_splits(record: Tree, names: Sequence[str], pictures: SurfacePictures | None) -> float:
     """What each level needs more than a short rule does."""
     if pictures is not None:
         return PICTURE
@@ -205,7 +207,7 @@ def _draw_lines(ax: Axes, layout: TreeLayout) -> None:
 
 
 def _draw_splits(
-    ax: Axes, ruler: Ruler, layout: TreeLayout, tree: BaseSurvivalTree, names: list[str], font: float
+    ax: Axes, ruler: Ruler, layout: TreeLayout, tree: BaseSurvivalTree, names: Sequence[str], font: float
 ) -> None:
     """Write the rules, each into a frame that is no larger than it takes."""
     record = tree.tree_
@@ -244,7 +246,7 @@ def _foot_and_body(inside: Box) -> tuple[Box, Box]:
     return foot, Box(inside.left, foot.top, inside.width, inside.height - foot.height)
 
 
-def _rules(tree: BaseSurvivalTree, node: int, names: list[str]) -> Iterator[str]:
+def _rules(tree: BaseSurvivalTree, node: int, names: Sequence[str]) -> Iterator[str]:
     """The rule, shorter and shorter; a line may end between its parts only."""
     for asked in dict.fromkeys(tree.tree_.splits.condition(node, names, width) for width in RULE_WIDTHS):
         *parts, last = asked.parts
@@ -287,6 +289,7 @@ def _draw_leaves(
         _label_ticks(panel, leaf.node in layout.with_time_ticks, leaf.node in layout.with_survival_ticks)
         median = leaf.table.median()
         told = f"median {short_number(median)}" if np.isfinite(median) else "median not reached"
+        told += " (1 row left)" if leaf.table.median_rests_on_one else ""
         captions = [f"{size}\n{told}" for size in leaf.sizes]
         look: dict[str, Any] = {"size": 0.9 * font, "smallest": 0.75 * font, "align": align}
         place_text(

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dipolar.words import alternatives
+from dipolar.words import alternatives, threshold_text
 
-__all__ = ["Condition", "Feature", "say_conditions"]
+__all__ = ["Condition", "Feature", "Phrase", "phrases_of", "say_conditions"]
 
 
 class Condition(NamedTuple):
@@ -24,6 +24,17 @@ class Condition(NamedTuple):
     feature: int
     threshold: float
     above: bool
+
+
+class Phrase(NamedTuple):
+    """What is said of a column: words after its name, and before it."""
+
+    column: str
+    after: str
+    before: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.before, self.column, self.after)))
 
 
 @dataclass(frozen=True)
@@ -57,13 +68,33 @@ class Feature:
     origin: str | None = None
     values: tuple[float, float] | None = None
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the covariate is a number as the column has it."""
+        return self.kind == "number" and self.values is None
+
+    @property
+    def term(self) -> str:
+        """What a sum calls the covariate: ``"age"``, ``"(sex m)"``, ``"(bili missing)"``."""
+        word = {"level": self.level, "missing": "missing"}.get(self.kind)
+        return self.name if word is None else f"({self.column} {word})"
+
+    def phrase(self, threshold: float, above: bool) -> Phrase:
+        """Return what `above a threshold`, or `not above` it, says of the column."""
+        return phrases_of([self], [Condition(0, threshold, above)])[0]
+
     def say(self, threshold: float, above: bool) -> str:
-        """Return in words what `above a threshold`, or `not above` it, says of the column."""
-        return say_conditions([self], [Condition(0, threshold, above)])[0]
+        """Return the phrase as text."""
+        return str(self.phrase(threshold, above))
 
 
 def say_conditions(features: Sequence[Feature], conditions: Iterable[Condition]) -> list[str]:
     """Return in words what all of some conditions say, once per column or date, in the order in which they come up."""
+    return [str(phrase) for phrase in phrases_of(features, conditions)]
+
+
+def phrases_of(features: Sequence[Feature], conditions: Iterable[Condition]) -> list[Phrase]:
+    """Return the phrases of `say_conditions`."""
     groups: dict[tuple[str, str], list[tuple[Feature, float, float]]] = {}
     for number, (low, high) in _bounds(conditions).items():
         feature = features[number]
@@ -79,7 +110,7 @@ def _bounds(conditions: Iterable[Condition]) -> dict[int, tuple[float, float]]:
     return bounds
 
 
-def _phrases(group: list[tuple[Feature, float, float]]) -> Iterator[str]:
+def _phrases(group: list[tuple[Feature, float, float]]) -> Iterator[Phrase]:
     feature, low, high = group[0]
     if feature.kind == "level":
         yield _say_levels(group)
@@ -93,7 +124,7 @@ def _phrases(group: list[tuple[Feature, float, float]]) -> Iterator[str]:
         yield _interval(feature.name, low, high)
 
 
-def _say_levels(group: list[tuple[Feature, float, float]]) -> str:
+def _say_levels(group: list[tuple[Feature, float, float]]) -> Phrase:
     first = group[0][0]
     left = set(first.levels)
     for feature, low, high in group:
@@ -101,31 +132,31 @@ def _say_levels(group: list[tuple[Feature, float, float]]) -> str:
     inside = [level for level in first.levels if level in left]
     outside = [level for level in first.levels if level not in left]
     if not inside:
-        return f"{first.column} is none of {alternatives(first.levels)}"
+        return Phrase(first.column, f"is none of {alternatives(first.levels)}")
     if not outside:
-        return f"{first.column} is any level"
+        return Phrase(first.column, "is any level")
     if len(first.levels) == 2 or len(inside) <= max(2, len(outside)):
-        return f"{first.column} is {alternatives(inside)}"
-    return f"{first.column} is not {alternatives(outside)}"
+        return Phrase(first.column, f"is {alternatives(inside)}")
+    return Phrase(first.column, f"is not {alternatives(outside)}")
 
 
-def _say_order(feature: Feature, low: float, high: float) -> str:
+def _say_order(feature: Feature, low: float, high: float) -> Phrase:
     inside = [level for code, level in enumerate(feature.levels) if low < code <= high]
     if len(inside) == 1:
-        return f"{feature.column} is {inside[0]}"
+        return Phrase(feature.column, f"is {inside[0]}")
     if not inside or len(inside) == len(feature.levels):
         return _interval(feature.name, low, high)
     if inside[0] == feature.levels[0]:
-        return f"{feature.column} is {inside[-1]} or lower"
+        return Phrase(feature.column, f"is {inside[-1]} or lower")
     if inside[-1] == feature.levels[-1]:
-        return f"{feature.column} is {inside[0]} or higher"
-    return f"{feature.column} is from {inside[0]} to {inside[-1]}"
+        return Phrase(feature.column, f"is {inside[0]} or higher")
+    return Phrase(feature.column, f"is from {inside[0]} to {inside[-1]}")
 
 
-def _say_dates(feature: Feature, low: float, high: float) -> str:
+def _say_dates(feature: Feature, low: float, high: float) -> Phrase:
     words = [f"after {_date(feature, low)}"] if np.isfinite(low) else []
     words += [f"up to {_date(feature, high)}"] if np.isfinite(high) else []
-    return f"{feature.column} {' and '.join(words)}"
+    return Phrase(feature.column, " and ".join(words))
 
 
 def _date(feature: Feature, days: float) -> str:
@@ -136,20 +167,22 @@ def _date(feature: Feature, days: float) -> str:
     return str(np.datetime64(str(feature.origin)[:10], "D") + np.timedelta64(int(whole), "D"))
 
 
-def _say_value(feature: Feature, low: float, high: float) -> str:
+def _say_value(feature: Feature, low: float, high: float) -> Phrase:
     assert feature.values is not None
     inside = [value for value in feature.values if low < value <= high]
     if len(inside) == 2:
         return _interval(feature.name, low, high)
     is_high = inside[0] == feature.values[1]
     if feature.kind == "boolean":
-        return f"{feature.column} is {'true' if is_high else 'false'}"
+        return Phrase(feature.column, f"is {'true' if is_high else 'false'}")
     if feature.kind == "missing":
-        return f"{feature.column} is {'missing' if is_high else 'known'}"
-    return f"{feature.column} is {inside[0]:g}"
+        return Phrase(feature.column, f"is {'missing' if is_high else 'known'}")
+    return Phrase(feature.column, f"is {inside[0]:g}")
 
 
-def _interval(name: str, low: float, high: float) -> str:
+def _interval(name: str, low: float, high: float) -> Phrase:
     if np.isinf(low):
-        return f"{name} <= {high:.6g}"
-    return f"{name} > {low:.6g}" if np.isinf(high) else f"{low:.6g} < {name} <= {high:.6g}"
+        return Phrase(name, f"<= {threshold_text(high)}")
+    if np.isinf(high):
+        return Phrase(name, f"> {threshold_text(low)}")
+    return Phrase(name, f"<= {threshold_text(high)}", f"{threshold_text(low)} <")

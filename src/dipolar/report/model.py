@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dipolar.tree.export import plain_form
+from dipolar.tree.names import Names
 from dipolar.tree.pruning import PruningPath
 from dipolar.tree.record import Tree
 
@@ -22,7 +23,7 @@ def numbers(values: Iterable[Any]) -> list[float | None]:
     return [float(value) if np.isfinite(value) else None for value in values]
 
 
-def describe_grown_tree(tree: Any, names: list[str], predict_form: bool) -> dict[str, Any]:
+def describe_grown_tree(tree: Any, names: Names, predict_form: bool) -> dict[str, Any]:
     """Return the plain form, as of `to_dict`, of the tree that all members of the pruning path are parts of."""
     return plain_form(tree, tree.grown_, names, LEVEL, rows=predict_form)
 

@@ -7,6 +7,7 @@ import hashlib
 import html
 import json
 import os
+from collections.abc import Mapping
 from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
@@ -16,7 +17,10 @@ from typing import Any
 import numpy as np
 
 from dipolar.files import write_whole
+from dipolar.parameters import check_choice
 from dipolar.report.bundle import bundle
+from dipolar.report.columns import describe_columns
+from dipolar.report.cross_validation import cross_validate
 from dipolar.report.model import describe_grown_tree, describe_path, kernel_module, numbers
 from dipolar.report.summary import (
     GivenRows,
@@ -26,12 +30,15 @@ from dipolar.report.summary import (
     describe_scores,
     training_rows,
 )
-from dipolar.tree.export import covariate_names, fitted_record
+from dipolar.report.words import describe_words
+from dipolar.tree.described import Described, describe, importances_by_column
 
 __all__ = ["render_report", "report_data", "write_report"]
 
 # The module that draws the page, and the one that is written for each tree.
 ENTRY, KERNELS = "draw/page.mjs", "kernels.mjs"
+
+SCORES = ("cv", "training")
 
 
 def write_report(
@@ -43,8 +50,10 @@ def write_report(
     sample_weight: Any = None,
     predict_form: bool = True,
     include_rows: bool = False,
+    scores: str = "cv",
     title: str | None = None,
     time_unit: str | None = None,
+    units: Mapping[str, str] | None = None,
 ) -> Path:
     """Write a fitted tree to one HTML file that opens offline in any browser.
 
@@ -53,8 +62,9 @@ def write_report(
 
     Parameters
     ----------
-    tree : LogRankSurvivalTree or DipoleSurvivalTree
-        A fitted tree.
+    tree : LogRankSurvivalTree, DipoleSurvivalTree, or Pipeline
+        A fitted tree, or a pipeline of a CovariateEncoder and one: the page then asks for the columns of the original
+        table and speaks of them.
     path : str or path-like
         The file to write. It appears complete or not at all.
     X, y : covariates and outcomes, default=None
@@ -68,10 +78,15 @@ def write_report(
         rows of the training data in which the surface is expressed, and says so; False leaves them out.
     include_rows : bool, default=False
         Whether the page lists the rows of `X` and `y` by leaf. They are persons' data: think before sending it on.
+    scores : {"cv", "training"}, default="cv"
+        Whether scores of a 5-fold cross-validation, for which the tree is grown five times more, stand beside those
+        on the training rows. They need these: `X` and `y`.
     title : str, default=None
         Heading of the page.
     time_unit : str, default=None
         What times are counted in, for example "days".
+    units : mapping of str to str, default=None
+        Units of columns for the form, for example ``{"age": "years"}``.
 
     Returns
     -------
@@ -80,7 +95,7 @@ def write_report(
     """
     text = render_report(
         tree, X=X, y=y, sample_weight=sample_weight, predict_form=predict_form, include_rows=include_rows,
-        title=title, time_unit=time_unit,
+        scores=scores, title=title, time_unit=time_unit, units=units,
     )  # fmt: skip
     with write_whole(path) as stream:
         stream.write(text.encode("utf-8"))
@@ -90,6 +105,7 @@ def write_report(
 def render_report(tree: Any, **options: Any) -> str:
     """Return the page as text; the options are those of :func:`write_report`."""
     data = report_data(tree, **options)
+    tree = describe(tree).tree
     style = _asset("report.css")
     kernels = kernel_module(tree.grown_, data["form"])
     script = f"\n{bundle(ENTRY, asset_modules() | {KERNELS: kernels})}"
@@ -103,38 +119,59 @@ def render_report(tree: Any, **options: Any) -> str:
 
 
 def report_data(
-    tree: Any,
+    model: Any,
     *,
     X: Any = None,
     y: Any = None,
     sample_weight: Any = None,
     predict_form: bool = True,
     include_rows: bool = False,
+    scores: str = "cv",
     title: str | None = None,
     time_unit: str | None = None,
+    units: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return everything that the page knows, as JSON types; the parameters are those of :func:`write_report`."""
-    fitted_record(tree)
+    described = describe(model)
+    tree, names, encoder = described
+    check_choice("scores", scores, SCORES)
     _check_options(X, y, sample_weight, include_rows)
-    given = None if X is None else GivenRows.check(tree, X, y, sample_weight)
+    given = None if X is None else GivenRows.check(described, X, y, sample_weight)
     training = training_rows(tree)[:2]
-    return {
-        "title": _text(f"{type(tree).__name__}, {tree.n_leaves_} leaves" if title is None else title),
+    data = {
+        "title": f"{type(tree).__name__}, {tree.n_leaves_} leaves" if title is None else title,
         "version": version("dipolar"),
-        "time_unit": None if time_unit is None else _text(time_unit),
-        "tree": describe_grown_tree(tree, [_text(name) for name in covariate_names(tree)], predict_form),
+        "time_unit": time_unit,
+        "tree": describe_grown_tree(tree, names, predict_form),
         "event_times": numbers(tree.event_times_),  # a tree of a forest has not seen all of them
-        "allow_missing": bool(tree._allow_nan),
+        "terms": list(names),  # what sums call the covariates
+        **describe_words(tree.grown_, names),
+        "columns": describe_columns(described, units or {}),
+        "keeps_gaps": encoder is None or encoder.missing == "keep",
+        "allow_missing": bool(tree._allow_nan or (encoder is not None and encoder.missing == "fill")),
+        "decisions": [] if encoder is None else [decision.to_json() for decision in encoder.decisions_],
+        "importances": [[name, float(share)] for name, share in zip(*importances_by_column(model))],
         "form": bool(predict_form),
         "path": describe_path(tree.pruning_path_),
         "member": int(tree.member_),
-        "parameters": describe_parameters(tree),
+        "parameters": describe_parameters(tree) + _parameters_of(encoder),
         "scores": describe_scores(tree, given),
+        "cross_validated": _cross_validated(described, given, scores),
         "training": describe_outcome(*training, "training data"),
         "given": None if given is None else describe_outcome(given.survival, given.weight, given.label),
-        "covariates": None if given is None else describe_covariates(given.X, given.weight),
+        "covariates": None if given is None else describe_covariates(given),
         "rows": _describe_rows(tree, given) if include_rows and given is not None else None,
     }
+    return _clean(data)
+
+
+def _cross_validated(described: Described, given: GivenRows | None, scores: str) -> dict[str, Any] | None:
+    """Return the scores of a cross-validation where the training rows are known, and the scores are wanted."""
+    return cross_validate(described, given) if scores == "cv" and given is not None and given.is_training else None
+
+
+def _parameters_of(encoder: Any) -> list[dict[str, Any]]:
+    return [] if encoder is None else describe_parameters(encoder, "encoder__")
 
 
 def _check_options(X: Any, y: Any, sample_weight: Any, include_rows: bool) -> None:
@@ -149,7 +186,7 @@ def _check_options(X: Any, y: Any, sample_weight: Any, include_rows: bool) -> No
 
 def _describe_rows(tree: Any, given: GivenRows) -> dict[str, Any]:
     return {
-        "X": [numbers(row) for row in given.X],
+        "X": [list(row) for row in zip(*(column.cells() for column in given.columns))],
         "time": numbers(given.survival.time),
         "event": given.survival.event.tolist(),
         "weight": numbers(given.weight),
@@ -157,9 +194,13 @@ def _describe_rows(tree: Any, given: GivenRows) -> dict[str, Any]:
     }
 
 
-def _text(text: Any) -> str:
-    """Return text that can be encoded: half of a surrogate pair becomes a question mark."""
-    return str(text).encode("utf-8", "replace").decode("utf-8")
+def _clean(value: Any) -> Any:
+    """Return data whose text can be encoded: half of a surrogate pair becomes a question mark."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        return {key: _clean(part) for key, part in value.items()}
+    return [_clean(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _embed(data: dict[str, Any]) -> str:

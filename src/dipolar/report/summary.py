@@ -11,15 +11,24 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils import _safe_indexing
 
 from dipolar.curves import LifeTables, tabulate
 from dipolar.metrics import concordance_index, integrated_brier_score
-from dipolar.quantiles import weighted_quantile
+from dipolar.report.columns import ColumnValues, describe_values, known_values, read_values
 from dipolar.report.model import numbers
-from dipolar.survival import Survival, check_outcome
+from dipolar.survival import Survival, check_outcome, survival_outcome
+from dipolar.tree.described import Described
 from dipolar.validation import check_predict_data, check_sample_weight
 
-__all__ = ["GivenRows", "describe_covariates", "describe_outcome", "describe_parameters", "describe_scores"]
+__all__ = [
+    "GivenRows",
+    "describe_covariates",
+    "describe_outcome",
+    "describe_parameters",
+    "describe_scores",
+    "score_rows",
+]
 
 # A parameter's value is cut after this many characters.
 LONGEST_VALUE = 120
@@ -29,7 +38,9 @@ LONGEST_VALUE = 120
 class GivenRows:
     """Rows that the report is about, checked and sent down the tree; rows of weight zero are left out."""
 
-    X: np.ndarray
+    X: Any  # as given
+    y: np.ndarray  # the outcome as a structured array
+    columns: list[ColumnValues]
     survival: Survival
     weight: np.ndarray
     grown_leaf: np.ndarray  # position among the leaves of the grown tree
@@ -37,9 +48,11 @@ class GivenRows:
     is_training: bool  # whether they are what the tree was fitted to, as far as its leaves can tell
 
     @classmethod
-    def check(cls, tree: Any, X: Any, y: Any, sample_weight: Any) -> GivenRows:
-        """Check covariates, outcomes and weights against a fitted tree."""
-        X = check_predict_data(tree, X, allow_nan=tree._allow_nan)
+    def check(cls, described: Described, X: Any, y: Any, sample_weight: Any) -> GivenRows:
+        """Check covariates, outcomes and weights against a fitted tree, or a pipeline of an encoder and one."""
+        tree, _, encoder = described
+        table = X
+        X = check_predict_data(tree, described.covariates(X), allow_nan=tree._allow_nan)
         survival = check_outcome(y, require_event=False)
         if len(X) != len(survival):
             raise ValueError(f"X and y should have the same length, got {len(X)} and {len(survival)} rows.")
@@ -47,10 +60,14 @@ class GivenRows:
         seen = weight > 0
         if not seen.any():
             raise ValueError("sample_weight is zero in every row. At least one row needs a positive weight.")
+        known = X if encoder is None else known_values(encoder, table)
+        columns = read_values(described, known[seen])
+        table = _safe_indexing(table, np.flatnonzero(seen))
         X, survival, weight = X[seen], survival.take(seen), weight[seen]
         grown_leaf = tree.grown_.leaf_of(X)
         is_training = _same_tables(tree.grown_.tables, survival, weight, grown_leaf)
-        return cls(X, survival, weight, grown_leaf, tree.tree_.leaf_of(X), is_training)
+        y = survival_outcome(survival.time, survival.event)
+        return cls(table, y, columns, survival, weight, grown_leaf, tree.tree_.leaf_of(X), is_training)
 
     @property
     def label(self) -> str:
@@ -89,37 +106,21 @@ def describe_outcome(survival: Survival, weight: np.ndarray, label: str) -> dict
     }
 
 
-def describe_covariates(X: np.ndarray, weight: np.ndarray) -> list[dict[str, Any]]:
-    """Return one summary per column. Smallest and largest values are left out: they belong to single persons."""
-    return [_describe_column(column, weight) for column in X.T]
-
-
-def _describe_column(column: np.ndarray, weight: np.ndarray) -> dict[str, Any]:
-    known = ~np.isnan(column)
-    summary: dict[str, Any] = {"missing": float(weight[~known].sum()), "known": float(weight[known].sum())}
-    if not known.any():
-        return summary
-    values, weight = column[known], weight[known]
-    levels = np.unique(values)
-    if len(levels) <= 2:
-        shares = [float(weight[values == level].sum() / weight.sum()) for level in levels]
-        return summary | {"levels": numbers(levels), "shares": shares}
-    mean = float(np.average(values, weights=weight))
-    variance = float(weight @ (values - mean) ** 2 / max(weight.sum() - 1.0, 1.0))
-    quartiles = [weighted_quantile(values, weight, share) for share in (0.25, 0.5, 0.75)]
-    return summary | {"mean": mean, "deviation": variance**0.5, "quartiles": quartiles}
+def describe_covariates(given: GivenRows) -> list[dict[str, Any]]:
+    """Return one summary per column."""
+    return [describe_values(column, given.weight) for column in given.columns]
 
 
 def describe_scores(tree: Any, given: GivenRows | None) -> list[dict[str, Any]]:
     """Return the scores of the fitted tree on its training rows and, if they are others, on the rows given."""
     survival, weight, leaf = training_rows(tree)
-    columns = [_score_rows(tree, "training data", survival, weight, leaf)]
+    columns = [score_rows(tree, "training data", survival, weight, leaf)]
     if given is not None and not given.is_training:
-        columns.append(_score_rows(tree, given.label, given.survival, given.weight, given.leaf))
+        columns.append(score_rows(tree, given.label, given.survival, given.weight, given.leaf))
     return columns
 
 
-def _score_rows(tree: Any, label: str, survival: Survival, weight: np.ndarray, leaf: np.ndarray) -> dict[str, Any]:
+def score_rows(tree: Any, label: str, survival: Survival, weight: np.ndarray, leaf: np.ndarray) -> dict[str, Any]:
     y = survival.time, survival.event
     train, train_weight, _ = training_rows(tree)
     tables = list(tree.tree_.tables)
@@ -129,6 +130,7 @@ def _score_rows(tree: Any, label: str, survival: Survival, weight: np.ndarray, l
     options = {"sample_weight": weight}
     of_medians = options | {"ties": "exclude", "tied_times": "exclude"}
     of_curves = options | {"train_weight": train_weight}
+    everybody = [tabulate(train, train_weight)[0].survival_function()], np.zeros(len(survival), dtype=np.int64)
     return {
         "label": label,
         "n": float(weight.sum()),
@@ -136,6 +138,7 @@ def _score_rows(tree: Any, label: str, survival: Survival, weight: np.ndarray, l
         "harrell": _attempt(concordance_index, y, risk, **options),
         "paper": _attempt(concordance_index, y, -medians[leaf], **of_medians),
         "ibs": _attempt(integrated_brier_score, (train.time, train.event), y, curves, **of_curves),
+        "ibs_of_one_curve": _attempt(integrated_brier_score, (train.time, train.event), y, everybody, **of_curves),
     }
 
 

@@ -21,6 +21,7 @@ from dipolar.threads import one_blas_thread
 from dipolar.tree.frame import node_frame
 from dipolar.tree.growing import Finder, Splitter, grow_on
 from dipolar.tree.limits import GrowthLimits
+from dipolar.tree.names import Names
 from dipolar.tree.pruning import PRUNING_RULES, PruningPath, PruningRule, pruning_path
 from dipolar.tree.record import SeenTimes, Tree
 from dipolar.validation import check_fit_data
@@ -255,15 +256,21 @@ class BaseSurvivalTree(SurvivalModel):
         total = tree.splits.total_shares(tree.logrank, self.n_features_in_)
         return total / total.sum() if total.sum() > 0 else total
 
-    def node_frame(self, unreached: str = "inf") -> pd.DataFrame:
+    def node_frame(self, unreached: str = "inf", feature_names: Any = None) -> pd.DataFrame:
         """Return one row per node: place in the tree, size, events, median, statistics and rule.
 
-        The rule is the condition for going left; `unreached` is that of :meth:`predict_quantile`.
+        Parameters
+        ----------
+        unreached : str, default="inf"
+            That of :meth:`predict_quantile`.
+        feature_names : sequence of str or Feature, default=None
+            Names of the covariates, or the `features_` of the encoder that made them; None takes those of the training
+            data. The rule is the condition for going left in their words.
         """
         tree = self._fitted_tree()
+        known = getattr(self, "feature_names_in_", None) if feature_names is None else feature_names
         default = [f"x{feature}" for feature in range(self.n_features_in_)]
-        names = [str(name) for name in getattr(self, "feature_names_in_", default)]
-        return node_frame(tree, names, check_unreached(unreached))
+        return node_frame(tree, Names.of(default if known is None else known), check_unreached(unreached))
 
     # What a subclass provides.
 

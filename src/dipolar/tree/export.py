@@ -7,18 +7,18 @@ or `prototypes=False` leaves those out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from dipolar.curves import LifeTable
 from dipolar.parameters import check_number, check_share
 from dipolar.tree.confidence import confidence_limits
+from dipolar.tree.described import check_tree, covariate_names, describe
 from dipolar.tree.estimator import BaseSurvivalTree
 from dipolar.tree.frame import node_tables
+from dipolar.tree.names import Names, check_names
 from dipolar.tree.record import Tree
 from dipolar.tree.rules import flatten
 
@@ -40,35 +40,8 @@ FORMAT_VERSION = 1
 
 def fitted_record(tree: BaseSurvivalTree) -> Tree:
     """Return the record of a fitted tree."""
-    if not isinstance(tree, BaseSurvivalTree):
-        raise TypeError(
-            f"tree should be a fitted LogRankSurvivalTree or DipoleSurvivalTree, got a {type(tree).__name__}. Of a "
-            "pipeline or a search, pass the tree inside it; of a forest, one of its trees, forest.tree(0), or the one "
-            "that stands for it, forest.summary_tree(X, y).tree."
-        )
-    check_is_fitted(tree)
+    check_tree(tree)
     return tree.tree_
-
-
-def covariate_names(model: BaseEstimator, feature_names: Sequence[str] | None = None) -> list[str]:
-    """Return one name per covariate: those given, those of the training data, or x0, x1, ..."""
-    check_is_fitted(model)
-    known = getattr(model, "feature_names_in_", None)
-    return check_names(known if feature_names is None else feature_names, model.n_features_in_)
-
-
-def check_names(feature_names: Sequence[str] | None, n_features: int) -> list[str]:
-    """Return one name per covariate: those given, or x0, x1, ..."""
-    if feature_names is None:
-        return [f"x{column}" for column in range(n_features)]
-    is_list = isinstance(feature_names, Iterable) and not isinstance(feature_names, str)
-    given = list(feature_names) if is_list else None
-    if given is None or len(given) != n_features:
-        raise ValueError(
-            f"feature_names should hold one name for each of the {n_features} covariates, got "
-            f"{repr(feature_names) if given is None else len(given)}."
-        )
-    return [str(name) for name in given]
 
 
 def depth_limit(max_depth: int | None) -> float:
@@ -79,7 +52,7 @@ def depth_limit(max_depth: int | None) -> float:
 
 
 def export_text(
-    tree: BaseSurvivalTree,
+    tree: Any,
     *,
     feature_names: Sequence[str] | None = None,
     max_depth: int | None = None,
@@ -90,7 +63,7 @@ def export_text(
 
     Parameters
     ----------
-    tree : fitted survival tree
+    tree : fitted survival tree, or pipeline of a CovariateEncoder and one
     feature_names : sequence of str, default=None
         Names of the covariates; None takes those of the training data.
     max_depth : int, default=None
@@ -118,7 +91,8 @@ def export_text(
     |-- yes: leaf 1: n = 34, events = 22, median 15
     `-- no:  leaf 2: n = 8, events = 8, median 3.5
     """
-    record, names, limit = fitted_record(tree), covariate_names(tree, feature_names), depth_limit(max_depth)
+    (fitted, names, _), limit = describe(tree, feature_names), depth_limit(max_depth)
+    record = fitted.tree_
     tables = node_tables(record)
     lines = []
     pending = [(0, "", "")]
@@ -139,7 +113,7 @@ def export_text(
 
 
 def export_dot(
-    tree: BaseSurvivalTree,
+    tree: Any,
     *,
     feature_names: Sequence[str] | None = None,
     max_depth: int | None = None,
@@ -154,7 +128,8 @@ def export_dot(
     dot : str
         For `dot -Tsvg`; :func:`dipolar.plotting.plot_tree` draws without Graphviz.
     """
-    record, names, limit = fitted_record(tree), covariate_names(tree, feature_names), depth_limit(max_depth)
+    (fitted, names, _), limit = describe(tree, feature_names), depth_limit(max_depth)
+    record = fitted.tree_
     tables = node_tables(record)
     lines = ["digraph tree {", '  node [shape=box, style=rounded, fontname="sans-serif"];']
     for node in range(record.n_nodes):
@@ -174,7 +149,7 @@ def export_dot(
 
 
 def to_dict(
-    tree: BaseSurvivalTree,
+    tree: Any,
     *,
     feature_names: Sequence[str] | None = None,
     level: float = 0.95,
@@ -187,7 +162,7 @@ def to_dict(
 
     Parameters
     ----------
-    tree : fitted survival tree
+    tree : fitted survival tree, or pipeline of a CovariateEncoder and one
     feature_names : sequence of str, default=None
         Names of the covariates; None takes those of the training data.
     level : float, default=0.95
@@ -201,18 +176,18 @@ def to_dict(
     -------
     data : dict
     """
-    record, names = fitted_record(tree), covariate_names(tree, feature_names)
+    fitted, names, _ = describe(tree, feature_names)
     level = check_share("level", level, hint="0.95 is common.")
-    return plain_form(tree, record, names, level, rows)
+    return plain_form(fitted, fitted.tree_, names, level, rows)
 
 
-def plain_form(tree: BaseSurvivalTree, record: Tree, names: Sequence[str], level: float, rows: bool) -> dict[str, Any]:
+def plain_form(tree: BaseSurvivalTree, record: Tree, names: Names, level: float, rows: bool) -> dict[str, Any]:
     """Return `to_dict` of the fitted tree, or of the grown tree that it is a part of, by their record."""
     tables, risks = node_tables(record), record.tables.hazard_sums(tree.event_times_)
     return {
         "format_version": FORMAT_VERSION,
         "estimator": type(tree).__name__,
-        "feature_names": list(names),
+        "feature_names": names.plain,
         "feature_importances": tree.feature_importances_.tolist(),
         "n_leaves": record.n_leaves,
         "last_time": float(tree.unique_times_[-1]),
@@ -278,7 +253,9 @@ def _size(record: Tree, node: int) -> str:
 
 def _median(table: LifeTable) -> str:
     median = table.median()
-    return f"median {median:.4g}" if np.isfinite(median) else "median not reached"
+    if not np.isfinite(median):
+        return "median not reached"
+    return f"median {median:.4g}{' (rests on one row)' if table.median_rests_on_one else ''}"
 
 
 def _quoted(lines: Sequence[str]) -> str:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product, takewhile
 from math import comb, isfinite, prod
@@ -18,6 +17,8 @@ import numpy as np
 
 from dipolar.kernels import LinearKernel, Monomial
 from dipolar.node_svm.factors import Surface
+from dipolar.preparation.feature import Phrase
+from dipolar.words import threshold_text
 
 __all__ = [
     "Condition",
@@ -25,6 +26,7 @@ __all__ = [
     "flatten",
     "influence_rules",
     "name_rules",
+    "phrase_rules",
     "polynomial_terms",
     "prototype_text",
     "shorten",
@@ -32,6 +34,9 @@ __all__ = [
     "sum_rules",
     "threshold_texts",
 ]
+
+
+OPPOSITE = {"<": ">=", "<=": ">", ">": "<="}
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,12 @@ class Condition:
 
     def __str__(self) -> str:
         return " ".join(filter(None, [*self.parts, self.sign, self.bound]))
+
+    def negated(self) -> Condition:
+        """Return the condition for going right."""
+        if self.sign not in OPPOSITE:
+            return Condition((f"not ({self})",))
+        return replace(self, sign=OPPOSITE[self.sign])
 
 
 # So is one that has as few, but takes long to multiply out: three covariates to the power of 20.
@@ -133,15 +144,8 @@ def first_that_fits(candidates: Iterator[Condition], width: int | None) -> Condi
 
 
 def threshold_texts(threshold: float) -> list[str]:
-    """Write the threshold of "x <= threshold" with fewer and fewer significant digits, each text shorter.
-
-    Halves are rounded down. A threshold half-way between two values of the data then still parts them as long as they
-    are one unit of its last digit apart: between 1235 and 1236 it is 1235, never 1236.
-    """
-    exact = Decimal(f"{threshold:.15g}")
-    half_down = ROUND_HALF_DOWN if exact > 0 else ROUND_HALF_UP  # decimal's "down" is towards 0
-    rounded = (exact.quantize(Decimal(1).scaleb(exact.adjusted() + 1 - n), half_down) for n in THRESHOLD_DIGITS)
-    return _shorter_and_shorter(f"{float(number):.{n}g}" for n, number in zip(THRESHOLD_DIGITS, rounded))
+    """Write the threshold of "x <= threshold" with fewer and fewer significant digits, each text shorter."""
+    return _shorter_and_shorter(threshold_text(threshold, digits) for digits in THRESHOLD_DIGITS)
 
 
 def _shorter_and_shorter(texts: Iterable[str]) -> list[str]:
@@ -166,6 +170,11 @@ def name_rules(name: str, sign: str, bounds: Sequence[str]) -> Iterator[Conditio
         yield Condition((shorten(name, length),), sign, bound)
     yield Condition((least,), sign, last)
     yield Condition((f"{least} {ELLIPSIS}",))
+
+
+def phrase_rules(phrase: Phrase, more: str = "") -> Iterator[Condition]:
+    """Ways to write what is said of a column, each shorter than the one before."""
+    yield from name_rules(flatten(f"{phrase.before} {phrase.column}"), "", [f"{flatten(phrase.after)}{more}"])
 
 
 def polynomial_terms(surface: Surface, mean: np.ndarray, scale: np.ndarray) -> dict[Monomial, float] | None:

@@ -16,8 +16,10 @@ import numpy as np
 
 from dipolar._core.partition import route_axis_cuts
 from dipolar.kernels import Kernel
+from dipolar.preparation.feature import Condition as Cut
 from dipolar.records import Record, flags, index, reals, types_of
-from dipolar.tree.rules import Condition, first_that_fits, flatten, name_rules, threshold_texts
+from dipolar.tree.names import column_of, phrase_of
+from dipolar.tree.rules import Condition, first_that_fits, flatten, name_rules, phrase_rules, threshold_texts
 from dipolar.validation import LARGEST_COVARIATE
 
 __all__ = ["SPLIT_KINDS", "AxisCuts", "Splits", "register_kind", "route_by_nodes"]
@@ -70,6 +72,18 @@ class Splits(Record):
     def condition(self, node: int, names: Sequence[str], width: int | None = None) -> Condition:
         """Return the condition for going left in parts; the parameters are those of `rule`, its text."""
         raise NotImplementedError
+
+    def side(self, node: int, names: Sequence[str], is_left: bool) -> Condition:
+        """Return the condition for going left, or for going right."""
+        left = self.condition(node, names)
+        return left if is_left else left.negated()
+
+    def cut(self, node: int, names: Sequence[str], is_left: bool) -> Cut | None:
+        """Return what the rows on a side have in common where it is that one covariate is above or below a threshold.
+
+        None where a side asks for anything else.
+        """
+        return None
 
     def rule(self, node: int, names: Sequence[str], width: int | None = None, *, prototypes: bool = False) -> str:
         """Return the condition for going left, in words.
@@ -205,13 +219,32 @@ class AxisCuts(Splits):
         return np.bincount(self.feature[self.feature >= 0], minlength=n_features) > 0
 
     def condition(self, node: int, names: Sequence[str], width: int | None = None) -> Condition:
-        name = flatten(names[self.feature[node]])
-        missing = " or missing" if self.missing_left[node] and self.missing_seen[node] else ""
-        threshold = self.threshold[node]
+        return self._side(node, names, True, width)
+
+    def side(self, node: int, names: Sequence[str], is_left: bool) -> Condition:
+        return self._side(node, names, is_left, None)
+
+    def cut(self, node: int, names: Sequence[str], is_left: bool) -> Cut | None:
+        threshold = float(self.threshold[node])
+        if np.isinf(threshold) or self._takes_missing(node, is_left):
+            return None
+        return Cut(int(self.feature[node]), threshold, not is_left)
+
+    def _side(self, node: int, names: Sequence[str], is_left: bool, width: int | None) -> Condition:
+        number, threshold = int(self.feature[node]), float(self.threshold[node])
+        missing = " or missing" if self._takes_missing(node, is_left) else ""
         if np.isinf(threshold):
-            return first_that_fits(name_rules(name, "is", ["known"]), width)
+            known = name_rules(flatten(column_of(names, number)), "is", ["known" if is_left else "missing"])
+            return first_that_fits(known, width)
+        phrase = phrase_of(names, number, threshold, not is_left)
+        if phrase is not None:
+            return first_that_fits(phrase_rules(phrase, missing), width)
         bounds = [f"{text}{missing}" for text in threshold_texts(threshold)]
-        return first_that_fits(name_rules(name, "<=", bounds), width)
+        return first_that_fits(name_rules(flatten(names[number]), "<=" if is_left else ">", bounds), width)
+
+    def _takes_missing(self, node: int, is_left: bool) -> bool:
+        """Tell whether missing values were seen to go to a side."""
+        return bool(self.missing_seen[node] and self.missing_left[node] == is_left)
 
     def plain(self, node: int, rows: bool) -> dict[str, Any]:
         threshold = float(self.threshold[node])

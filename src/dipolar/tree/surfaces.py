@@ -18,15 +18,18 @@ from dipolar._core.surfaces import fill_scores, route_surfaces
 from dipolar.kernels import LARGEST_SCALE, Kernel, LinearKernel
 from dipolar.node_svm.factors import Surface, snap
 from dipolar.parameters import check_flag
+from dipolar.preparation.feature import Condition as Cut
 from dipolar.records import index, reals, wholes
 from dipolar.records import offsets as offsets_of
 from dipolar.scaling import SMALLEST_SPREAD
 from dipolar.tree.flat import entries, numbers, offsets
+from dipolar.tree.names import pair_of, phrase_of
 from dipolar.tree.rules import (
     Condition,
     first_that_fits,
     flatten,
     influence_rules,
+    phrase_rules,
     polynomial_terms,
     prototype_text,
     sum_rules,
@@ -40,6 +43,9 @@ LARGEST_FACTOR, LARGEST_SCORE = LARGEST_SCALE**2, LARGEST_SCALE**3
 
 # Shares sum to 1 but for rounding, which may also make values of kernels larger.
 ROUNDING = 1e-6
+
+# Share of a surface that a covariate has which it depends on alone.
+ALL_BUT_ROUNDING = 1 - 1e-6
 
 # A tree draws from so many kernels at most.
 MOST_KERNELS = 100
@@ -226,6 +232,10 @@ class Surfaces(Splits):
         return np.bincount(self.column, self.share > 0, n_features) > 0
 
     def condition(self, node: int, names: Sequence[str], width: int | None = None) -> Condition:
+        cut = self.cut(node, names, True)
+        phrase = None if cut is None else phrase_of(names, *cut)
+        if phrase is not None:
+            return first_that_fits(phrase_rules(phrase), width)
         columns, surface = self.columns(node), self.surface(node)
         shares = self.share[self._range(self.column_offset, node)]
         names = [flatten(names[column]) for column in columns]
@@ -233,6 +243,23 @@ class Surfaces(Splits):
         boundary = 0.0 if self.is_round else surface.boundary
         sums = () if terms is None else sum_rules(terms, boundary, names, shares, is_round=self.is_round, width=width)
         return first_that_fits(chain(sums, influence_rules(surface, names, shares)), width)
+
+    def side(self, node: int, names: Sequence[str], is_left: bool) -> Condition:
+        cut = self.cut(node, names, is_left)
+        phrase = None if cut is None else phrase_of(names, *cut)
+        return super().side(node, names, is_left) if phrase is None else next(phrase_rules(phrase))
+
+    def cut(self, node: int, names: Sequence[str], is_left: bool) -> Cut | None:
+        """A surface is a cut where all that it does is to part the two values of a covariate."""
+        shares = self.share[self._range(self.column_offset, node)]
+        column = int(self.columns(node)[np.argmax(shares)])
+        values = pair_of(names, column)
+        if values is None or shares.max() < ALL_BUT_ROUNDING:
+            return None
+        rows = np.zeros((2, len(self.mean)))
+        rows[:, column] = values
+        low_is_left, high_is_left = self.goes_left(rows, node)
+        return None if low_is_left == high_is_left else Cut(column, sum(values) / 2, bool(high_is_left == is_left))
 
     def prototypes(self, node: int, names: Sequence[str]) -> str:
         columns, surface = self.columns(node), self.surface(node)

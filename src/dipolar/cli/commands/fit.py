@@ -84,6 +84,7 @@ def fit(
     from dipolar.cli.model import save_model
     from dipolar.cli.pictures import save_report
     from dipolar.cli.preparation import ColumnChoice
+    from dipolar.cli.scored import ScoredRows
     from dipolar.cli.standing import find_standing
 
     check_destination(output, force=force, sources=[data])
@@ -101,7 +102,7 @@ def fit(
     if output is not None:
         save_model(found, output)
     if report is not None:
-        save_report(found, report, X, rows.y, title=rows.table.name)
+        save_report(found, report, ScoredRows.of(found, rows.table, X, rows.y), title=rows.table.name)
     standing = None
     if scores and not quiet:
         with terminal.progress("scoring") as update:

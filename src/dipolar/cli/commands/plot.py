@@ -51,8 +51,8 @@ def plot(
     check_destination(picture, force=force, sources=[model, data])
     loaded = load_model(model)
     choice = DataChoice(time, event, event_value or (), sheet=sheet, encoding=encoding, start=start, stop=stop)
-    X, y = scored_rows(loaded, data, choice)
+    rows = scored_rows(loaded, data, choice)
     with terminal.progress("drawing"):
-        save_plot(loaded, picture, X, y)
+        save_plot(loaded, picture, rows)
     terminal.answer({"command": "plot", "output": str(picture)})
     terminal.say_file("Picture written to", picture)

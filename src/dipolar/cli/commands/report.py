@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,13 @@ from dipolar.cli import options
 from dipolar.cli.terminal import Terminal
 
 __all__ = ["report"]
+
+
+class Scores(StrEnum):
+    """Which scores a page shows of the training rows."""
+
+    cv = "cv"
+    training = "training"
 
 
 def report(
@@ -35,6 +43,10 @@ def report(
         bool,
         typer.Option("--form/--no-form", help="Whether the page can predict; a Gaussian tree then shows support rows."),
     ] = True,
+    scores: Annotated[
+        Scores,
+        typer.Option(help="If DATA are the training rows: a 5-fold cross-validation beside them, or not."),
+    ] = Scores.cv,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     force: options.Force = False,
@@ -56,8 +68,8 @@ def report(
     check_destination(page, force=force, sources=[model, data])
     loaded = load_model(model)
     choice = DataChoice(time, event, event_value or (), sheet=sheet, encoding=encoding, start=start, stop=stop)
-    X, y = scored_rows(loaded, data, choice)
+    rows = scored_rows(loaded, data, choice)
     with terminal.progress("writing the report"):
-        save_report(loaded, page, X, y, title=title or model.stem, predict_form=form)
+        save_report(loaded, page, rows, title=title or model.stem, predict_form=form, scores=scores.value)
     terminal.answer({"command": "report", "output": str(page)})
     terminal.say_file("Report written to", page)

@@ -74,15 +74,16 @@ export function makeModel(data, kernels) {
     return path;
   }
 
-  // Covariates that the splits of a member look at.
-  function covariatesUsed(k) {
+  // Columns that the splits of a member look at.
+  function columnsUsed(k) {
     const used = new Set();
     for (const node of member(k).nodes) {
       if (!isSplit(node, k)) continue;
       const { feature, columns } = nodes[node].split;
       for (const column of columns || [feature]) used.add(column);
     }
-    return [...used].sort((a, b) => a - b);
+    const isUsed = ({ features: [from, to] }) => [...used].some((feature) => from <= feature && feature < to);
+    return data.columns.map((_, column) => column).filter((column) => isUsed(data.columns[column]));
   }
 
   // Send a row down a member of the pruning path, by default the fitted one.
@@ -110,6 +111,6 @@ export function makeModel(data, kernels) {
 
   return {
     data, left, parent, n, events, logrank, nNodes, nMembers, lastTime, times: all.time,
-    curve, isSplit, children, member, pathTo, covariatesUsed, score, predict, leavesBelow,
+    curve, isSplit, children, member, pathTo, columnsUsed, score, predict, leavesBelow,
   };
 }

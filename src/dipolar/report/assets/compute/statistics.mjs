@@ -87,14 +87,17 @@ export function quantile(table, survival, q) {
   return 0.5 * table.time[first] + 0.5 * table.time[end];
 }
 
-// The median with limits: where the limits of the curve pass 1/2; null for a limit that is not reached.
+// The median with limits: where the limits of the curve pass 1/2; null for a limit that is not reached. It rests on one
+// row if the curve falls to 1/2 only where one is left.
 export function median(table, estimates) {
   const below = (limits) => {
     const k = limits.findIndex((limit) => limit !== null && limit <= 0.5 + FLAT_STEP_TOLERANCE);
     return k < 0 ? null : table.time[k];
   };
+  const first = estimates.survival.findIndex((s) => s <= 0.5 + FLAT_STEP_TOLERANCE);
   return {
     value: quantile(table, estimates.survival, 0.5),
+    restsOnOne: first >= 0 && table.atRisk[first] <= 1,
     lower: below(estimates.lower),
     upper: below(estimates.upper),
   };

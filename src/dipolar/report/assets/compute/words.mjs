@@ -6,11 +6,16 @@ const MOST_TERMS_IN_LINE = 7;
 // An equation with higher powers is no explanation any more.
 const POWERS = ["", "", "²", "³"];
 
-export function makeWords({ tree }) {
-  const names = tree.feature_names;
+// Python's signs as they are printed.
+export const typeset = (text) => text.replace(/(^| )<=(?= )/g, "$1≤").replace(/(^| )>=(?= )/g, "$1≥").replace(/(^| )-(?=[\d.])/g, "$1−");
+
+// Cuts of one covariate are worded by Python, which knows the columns that covariates were made from: `said` has the
+// sides of a split, and `ways` what the rows of a node have in common. Surfaces are worded here, by their terms.
+export function makeWords({ tree, terms: names, said, ways, columns }) {
   const axis = tree.split_kind === "axis";
   const splitOf = (node) => tree.nodes[node].split;
   const kernel = (node) => splitOf(node).kernel.word;
+  const columnOf = columns.flatMap(({ features: [from, to] }, column) => Array(to - from).fill(column));
 
   // What kinds of surfaces the chosen splits are, "linear or Gaussian".
   function kinds(chosen = () => true) {
@@ -18,37 +23,37 @@ export function makeWords({ tree }) {
     return [...new Set(splits.map((split) => split.kernel.word))].join(" or ");
   }
 
-  function mainCovariates(node) {
-    const order = splitOf(node).shares.map((share, feature) => [share, feature]).sort((a, b) => b[0] - a[0]);
+  // The columns that make four fifths of a surface.
+  function mainColumns(node) {
+    const total = columns.map(() => 0);
+    splitOf(node).shares.forEach((share, feature) => { total[columnOf[feature]] += share; });
+    const order = total.map((share, column) => ({ column, name: columns[column].name, share })).sort((a, b) => b.share - a.share);
     const chosen = [];
-    let total = 0;
-    for (const [share, feature] of order) {
-      if (chosen.length && (total >= 0.8 || share <= 0)) break;
-      chosen.push({ feature, share });
-      total += share;
+    let sum = 0;
+    for (const one of order) {
+      if (chosen.length && (sum >= 0.8 || one.share <= 0)) break;
+      chosen.push(one);
+      sum += one.share;
     }
     return chosen;
   }
 
   // Two parts, of which only the first may be cut short.
   function question(node) {
-    const split = splitOf(node);
-    if (!axis) {
-      const list = mainCovariates(node).map(({ feature }) => names[feature]).join(", ");
-      return { name: list, rest: `${kernel(node)} score < 0` };
-    }
-    if (split.threshold === null) return { name: names[split.feature], rest: "is known" };
-    return { name: names[split.feature], rest: `≤ ${Format.threshold(split.threshold)}` };
+    if (said[node]) return { name: said[node].left[0], rest: typeset(said[node].left[1]) };
+    return { name: mainColumns(node).map(({ name }) => name).join(", "), rest: `${kernel(node)} score < 0` };
   }
 
   function condition(node, left) {
-    const split = splitOf(node);
-    if (!axis) return shortEquation(node, left) || `${kernel(node)} score ${left ? "< 0" : "≥ 0"} (${question(node).name})`;
-    const name = names[split.feature];
-    if (split.threshold === null) return `${name} is ${left ? "known" : "missing"}`;
-    const missing = split.missing_seen && split.missing_left === left ? " or missing" : "";
-    return `${name} ${left ? "≤" : ">"} ${Format.threshold(split.threshold)}${missing}`;
+    if (said[node]) return said[node][left ? "left" : "right"].map((part, i) => (i ? typeset(part) : part)).join(" ");
+    return shortEquation(node, left) || `${kernel(node)} score ${left ? "< 0" : "≥ 0"} (${question(node).name})`;
   }
+
+  // The column that a cut looks at.
+  const cutColumn = (node) => (axis ? columnOf[splitOf(node).feature] : mainColumns(node)[0].column);
+
+  // What the rows of a node have in common, each column once.
+  const way = (node) => ways[node].map((part) => (typeof part === "string" ? typeset(part) : condition(part[0], part[1])));
 
   // A sum of a few covariates says more than its covariates' names.
   function shortEquation(node, left) {
@@ -73,5 +78,5 @@ export function makeWords({ tree }) {
     return `${body} ${left ? "<" : "≥"} ${number((isRound ? 0 : boundary) - constant)}`;
   }
 
-  return { mainCovariates, question, condition, equation, kernel, kinds, axis };
+  return { mainColumns, question, condition, way, equation, kernel, kinds, axis, isCut: (node) => said[node] !== null, cutColumn };
 }

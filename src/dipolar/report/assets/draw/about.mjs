@@ -1,10 +1,10 @@
 // Parameters and importances, the head of the page, and what the file holds.
 import * as Format from "../compute/numbers.mjs";
 import { bars, byId, element, table } from "./elements.mjs";
-import { data, names, time, words } from "./state.mjs";
+import { data, time, words } from "./state.mjs";
 
 export function drawModel() {
-  const order = data.tree.feature_importances.map((share, i) => [names[i], share]).sort((a, b) => b[1] - a[1]);
+  const order = [...data.importances].sort((a, b) => b[1] - a[1]);
   byId("importances").replaceChildren(bars(order));
   const rows = data.parameters.map(({ name, value, is_default: isDefault }) => [
     isDefault ? name : element("strong", {}, name), isDefault ? value : element("strong", {}, value), isDefault ? "default" : "set"]);
@@ -34,7 +34,8 @@ export function drawHeader() {
     [Format.count(n), "rows"], [Format.count(events), "events"],
     [time(data.training.median_follow_up), "median follow-up"],
     [Format.count(data.path.n_leaves[data.member]), data.path.n_leaves[data.member] === 1 ? "leaf" : "leaves"],
-    [data.scores[0].harrell.value === null ? "–" : Format.fixed(data.scores[0].harrell.value, 3), "Harrell’s C, training"],
+    [Format.fixed(data.scores[0].harrell.value, 3), "Harrell’s C, training"],
+    ...(data.cross_validated ? [[Format.fixed(data.cross_validated.harrell.value, 3), "Harrell’s C, cross-validated"]] : []),
   ];
   byId("key-figures").replaceChildren(...figuresShown.map(([value, name]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
   const sections = [...document.querySelectorAll("main > section")].filter((section) => !section.hidden);
@@ -49,6 +50,7 @@ export function drawAbout() {
       + "Write the report with predict_form=False to leave them out."
       : "No rows of covariates of the training data" + (data.form ? ": the splits are given by cuts or coefficients." : "; the prediction form, which might need some, was left out."),
   ];
+  if (data.covariates) parts.push("Summaries of the columns: medians, quartiles, shares, and ranges whose ends are rounded outwards.");
   if (data.rows) parts.push(`All ${Format.count(data.rows.time.length)} rows of covariates and outcomes that were given, because include_rows=True asked for them. Treat this file as you treat the data.`);
   byId("about-body").replaceChildren(...parts.map((text, i) => element("p", { class: i === 1 && basis ? "note" : null, id: i === 1 ? "about-rows" : null }, text)));
 }

@@ -7,12 +7,18 @@ import { element, shape, table } from "./elements.mjs";
 // Censorings are marked while there are few of them.
 const MOST_MARKS = 150;
 
+// Of more curves than this, the values at the pointer would not fit into a line.
+const MOST_READINGS = 3;
+
+// A name of a curve at its end: the height of its line, and how far from the end it may be.
+const LABEL_LINE = 13, LONGEST_LEAD = 120;
+
 // Survival curves on one axis with the numbers at risk under it. A series is { curve, name, colour, dashed }.
-export function survivalChart(series, { lastTime, timeUnit, width, label }) {
-  const margin = { top: 12, right: 14, left: 46, bottom: 40 };
+export function survivalChart(series, { lastTime, timeUnit, width, label, bands = true, atRisk = true, labels = false }) {
+  const margin = { top: 12, right: labels ? 66 : 14, left: 46, bottom: 40 };
   const riskLine = 17;
-  const plot = { width: width - margin.left - margin.right, height: Math.round(Math.min(300, Math.max(170, width * 0.5))) };
-  const height = margin.top + plot.height + margin.bottom + 20 + riskLine * series.length;
+  const plot = { width: width - margin.left - margin.right, height: Math.round(Math.max(Math.min(300, Math.max(170, width * 0.5)), labels ? LABEL_LINE * series.length : 0)) };
+  const height = margin.top + plot.height + margin.bottom + (atRisk ? 20 + riskLine * series.length : 0);
   const x = (t) => margin.left + (lastTime > 0 ? t / lastTime : 0) * plot.width;
   const y = (s) => margin.top + (1 - s) * plot.height;
   const times = ticks(lastTime, width < 420 ? 6 : 8);
@@ -34,18 +40,34 @@ export function survivalChart(series, { lastTime, timeUnit, width, label }) {
   svg.append(
     shape("text", { class: "axis title", x: margin.left + plot.width / 2, y: below + 33, "text-anchor": "middle" },
       timeUnit ? `Time (${timeUnit})` : "Time"),
-    shape("text", { class: "axis", x: 0, y: below + 50 }, "At risk"),
   );
-  series.forEach((one, i) => svg.append(drawSeries(one, x, y), atRiskLine(one, times, x, below + 50 + riskLine * (i + 1) - 3)));
-  svg.append(crosshair(series, { x, y, margin, plot, lastTime, timeUnit, svg }));
+  if (atRisk) svg.append(shape("text", { class: "axis", x: 0, y: below + 50 }, "At risk"));
+  series.forEach((one) => svg.append(drawSeries(one, x, y, bands)));
+  if (atRisk) series.forEach((one, i) => svg.append(atRiskLine(one, times, x, below + 50 + riskLine * (i + 1) - 3)));
+  if (labels) svg.append(endLabels(series, x, y, margin.left + plot.width));
+  if (series.length <= MOST_READINGS) svg.append(crosshair(series, { x, y, margin, plot, lastTime, timeUnit, svg }));
   return svg;
 }
 
-function drawSeries({ curve, colour, dashed }, x, y) {
+// The names of the curves beside their ends, pushed apart where they would meet.
+function endLabels(series, x, y, right) {
+  const ends = series.map(({ curve: { table: { time }, survival }, name, colour }) => (
+    { name, colour, x: x(time[time.length - 1]), y: y(survival[survival.length - 1]) })).sort((a, b) => a.y - b.y || b.x - a.x);
+  const bottom = y(0);
+  ends.forEach((end, i) => { end.at = Math.max(end.y, i ? ends[i - 1].at + LABEL_LINE : y(1)); });
+  for (let i = ends.length - 1; i >= 0; i--) ends[i].at = Math.min(ends[i].at, i === ends.length - 1 ? bottom : ends[i + 1].at - LABEL_LINE);
+  return shape("g", {}, ends.map(({ name, colour, x: fromX, y: fromY, at }) => [
+    // A line from far away would cross all others.
+    right - fromX < LONGEST_LEAD ? shape("path", { class: "lead", d: `M${fromX},${fromY}L${right + 4},${at}`, stroke: colour }) : null,
+    shape("line", { class: "swatch", x1: right + 4, x2: right + 10, y1: at, y2: at, stroke: colour, "stroke-width": 2.5 }),
+    shape("text", { class: "axis curve-name", x: right + 13, y: at + 4 }, name)]));
+}
+
+function drawSeries({ curve, colour, dashed }, x, y, bands) {
   const { table } = curve;
   const end = table.time[table.time.length - 1];
   const group = shape("g", {},
-    shape("path", { class: "band", d: bandPath(curve, x, y), fill: colour }),
+    bands ? shape("path", { class: "band", d: bandPath(curve, x, y), fill: colour }) : null,
     shape("path", {
       class: "curve", d: stepPath(table.time, curve.survival, 1, end, x, y), stroke: colour,
       "stroke-dasharray": dashed ? "7 4" : null,

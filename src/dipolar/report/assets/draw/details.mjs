@@ -3,7 +3,7 @@ import * as Format from "../compute/numbers.mjs";
 import { bandNote, survivalChart, survivalTable } from "./chart.mjs";
 import { bars, byId, element, put, responsive } from "./elements.mjs";
 import {
-  axisEnd, colourOf, current, data, isLeaf, leavesByRisk, medianText, model, names, nodeName, rowsAndEvents, state, unit, withUnit, words,
+  axisEnd, colourOf, current, data, isLeaf, leavesByRisk, medianText, model, nodeName, rowsAndEvents, state, unit, withUnit, words,
 } from "./state.mjs";
 
 export function drawDetails() {
@@ -41,27 +41,27 @@ function figures(node) {
 }
 
 function splitDetails(node) {
-  const equation = words.equation(node);
+  const equation = words.axis ? null : words.equation(node);
   const split = data.tree.nodes[node].split;
   const parts = [element("h4", {}, "Split"), element("p", {}, `Log-rank χ² ${Format.number(model.logrank[node])}. `
-    + `${words.axis ? "" : "Rows with a score below 0 go left (“yes”)."}`)];
-  if (equation) parts.push(element("p", { class: "equation" }, equation));
+    + `${words.isCut(node) ? "" : "Rows with a score below 0 go left (“yes”)."}`)];
+  if (equation && !words.isCut(node)) parts.push(element("p", { class: "equation" }, equation));
   if (words.axis) {
-    parts.push(element("p", {}, `${words.condition(node, true)} goes left (“yes”). A missing value goes ${split.missing_left ? "left" : "right"}, `
-      + `${split.missing_seen ? "as learnt from missing values" : "to the larger child: this node saw none"}.`));
+    parts.push(element("p", {}, `${words.condition(node, true)} goes left (“yes”). ${data.keeps_gaps ? missingText(split) : ""}`));
+  } else if (words.isCut(node)) {
+    parts.push(element("p", {}, `${words.condition(node, true)} goes left (“yes”).`));
   } else {
-    parts.push(element("p", { class: "quiet" }, "Share of the covariates in this split:"),
-      bars(words.mainCovariates(node).map(({ feature, share }) => [names[feature], share])));
+    parts.push(element("p", { class: "quiet" }, "Share of the columns in this split:"),
+      bars(words.mainColumns(node).map(({ name, share }) => [name, share])));
   }
   return element("div", {}, parts);
 }
 
+const missingText = ({ missing_left: left, missing_seen: seen }) => `A missing value goes ${left ? "left" : "right"}, `
+  + `${seen ? "as learnt from missing values" : "to the larger child: this node saw none"}.`;
+
 function rulePath(node) {
-  const path = model.pathTo(node);
-  if (path.length === 1) return null;
-  return element("div", {}, element("h4", {}, "Way from the root"),
-    element("ol", { class: "path" }, path.slice(1).map((step) => {
-      const from = model.parent[step];
-      return element("li", {}, words.condition(from, step === model.left[from]));
-    })));
+  const way = words.way(node);
+  if (!way.length) return null;
+  return element("div", {}, element("h4", {}, "Who is here"), element("ul", { class: "path" }, way.map((part) => element("li", {}, part))));
 }

@@ -3,15 +3,27 @@ import * as Format from "../compute/numbers.mjs";
 import { logrank } from "../compute/statistics.mjs";
 import { bandNote, survivalChart } from "./chart.mjs";
 import { byId, element, legend, put, responsive, table } from "./elements.mjs";
-import { HIGH, LOW, leavesByRisk, medianText, model, nodeName, numberOf, rowsAndEvents, select, time, unit, words } from "./state.mjs";
+import { HIGH, LOW, colourOf, leavesByRisk, medianText, model, nodeName, numberOf, rowsAndEvents, select, time, unit, words } from "./state.mjs";
 
 export function drawLeaves() {
   const rows = leavesByRisk().map((node) => [
     element("button", { type: "button", class: "link", click: () => { select(node); byId("details").scrollIntoView({ block: "nearest" }); } }, nodeName(node)),
     Format.count(model.n[node]), Format.count(model.events[node]), medianText(node), Format.number(model.curve(node).risk),
-    model.pathTo(node).slice(1).map((step) => words.condition(model.parent[step], step === model.left[model.parent[step]])).join(" and ") || "everybody",
+    words.way(node).join(" and ") || "everybody",
   ]);
+  drawAll();
   byId("leaves-table").replaceChildren(table(["Leaf", "Rows", "Events", "Median", "Risk", "Rule"], rows, { numeric: [1, 2, 4], stacks: true }));
+}
+
+// Of more leaves than this, nobody could read the numbers at risk.
+const MOST_AT_RISK = 8;
+
+function drawAll() {
+  const series = leavesByRisk().map((node) => ({ curve: model.curve(node), name: nodeName(node), colour: colourOf(node) }));
+  responsive(byId("leaves-chart"), (width) => survivalChart(series, {
+    lastTime: model.lastTime, timeUnit: unit, width: Math.min(width, 1000), bands: series.length === 1, atRisk: series.length <= MOST_AT_RISK, labels: true,
+    label: `Kaplan-Meier curves of all ${series.length} leaves, coloured by risk`,
+  }));
 }
 
 export function drawCompare() {

@@ -1,7 +1,8 @@
 // The page as a whole: what is drawn, when it is drawn again, and its functions for the console.
+import { encodePerson } from "../compute/encoding.mjs";
 import { logrank } from "../compute/statistics.mjs";
 import { drawAbout, drawHeader, drawModel } from "./about.mjs";
-import { drawData, drawRows } from "./data.mjs";
+import { drawData, drawPreparation, drawRows } from "./data.mjs";
 import { drawDetails } from "./details.mjs";
 import { byId } from "./elements.mjs";
 import { drawCompare, drawComparison, drawLeaves } from "./leaves.mjs";
@@ -10,7 +11,7 @@ import { drawTree } from "./picture.mjs";
 import { drawPruning } from "./pruning.mjs";
 import { drawScores } from "./scores.mjs";
 import { drawSize, listenToSize } from "./size.mjs";
-import { data, model, names, setMember, state, watch } from "./state.mjs";
+import { columns, data, model, names, setMember, state, watch } from "./state.mjs";
 import { listenToTree } from "./walk.mjs";
 
 function listen() {
@@ -38,6 +39,7 @@ watch(drawRows, "member", "selection");
 
 drawScores();
 drawData();
+drawPreparation();
 drawModel();
 drawAbout();
 setMember(data.member);
@@ -52,6 +54,13 @@ window.dipolarReport = Object.freeze({
   predict: (row, member = data.member) => {
     if (!data.form) throw new Error("this report was written without its prediction form");
     return model.predict(withMissing(row), member);
+  },
+  // A person is { column: cell }; absent columns are unknown.
+  predictPerson: (person, member = data.member) => {
+    if (!data.form) throw new Error("this report was written without its prediction form");
+    const { row, unknown, odd } = encodePerson(columns.map(({ name }) => person[name] ?? null), columns, data.keeps_gaps);
+    const called = (numbers) => numbers.map((column) => columns[column].name);
+    return { ...model.predict(row, member), row, unknown: called(unknown), odd: called(odd) };
   },
   score: (row, node) => model.score(withMissing(row), node),
   curve: (node) => model.curve(node),

@@ -3,7 +3,7 @@ import * as Format from "../compute/numbers.mjs";
 import { TOP_DOWN, placeOutline, placeTopDown } from "../compute/layout.mjs";
 import { miniCurve } from "./chart.mjs";
 import { FONT, byId, measure, shape, shorten } from "./elements.mjs";
-import { colourOf, current, depthOf, isLeaf, isOpen, model, nodeName, numberOf, rowsAndEvents, state, time, words } from "./state.mjs";
+import { colourOf, current, depthOf, isLeaf, isOpen, model, nodeName, numberOf, rowsAndEvents, shortMedian, state, time, words } from "./state.mjs";
 
 // Nodes on display, a parent before its children and left before right.
 export function displayOrder() {
@@ -121,16 +121,16 @@ function drawQuestion(group, node, box, outline) {
     // The answer that leads here stands first, since an outline has no room beside its lines.
     const lead = answer(node);
     const start = lead ? measure(`${lead} `, TITLE_FONT) : 0;
-    const inOneLine = words.axis && start + measure(`${both}?`, TITLE_FONT) <= room;
+    const inOneLine = words.isCut(node) && start + measure(`${both}?`, TITLE_FONT) <= room;
     group.append(
       shape("text", { class: "title", ...anchor, y: 17 }, lead ? shape("tspan", { class: "answer" }, `${lead} `) : null,
         inOneLine ? `${both}?` : shorten(name, room - start, TITLE_FONT)),
       shape("text", { class: "small", ...anchor, y: 33 }, shorten(inOneLine ? size : `${rest}? · ${size}`, room, SMALL_FONT)));
-  } else if (words.axis && measure(both, TITLE_FONT) <= room) {
+  } else if (words.isCut(node) && measure(both, TITLE_FONT) <= room) {
     group.append(shape("text", { class: "title", ...anchor, y: 22 }, both), shape("text", { class: "small", ...anchor, y: 40 }, size));
   } else {
     group.append(shape("text", { class: "title", ...anchor, y: 16 }, shorten(name, room, TITLE_FONT)),
-      shape("text", { class: words.axis ? "title" : "small", ...anchor, y: 31 }, rest),
+      shape("text", { class: words.isCut(node) ? "title" : "small", ...anchor, y: 31 }, rest),
       shape("text", { class: "small", ...anchor, y: 45 }, size));
   }
 }
@@ -140,10 +140,9 @@ const answer = (node) => (node === 0 ? "" : node === model.left[model.parent[nod
 // A leaf, or a closed branch, which is shown as the one leaf that it would be.
 function drawEnd(group, node, box, outline) {
   const colour = colourOf(node);
-  const { median } = model.curve(node);
   const closed = !isLeaf(node);
   const title = closed ? `${current().leaves.filter((leaf) => model.pathTo(leaf).includes(node)).length} leaves` : nodeName(node);
-  const middle = median.value === null ? "median not reached" : `median ${Format.number(median.value)}`;
+  const middle = `median ${shortMedian(node)}`;
   group.append(shape("rect", { class: "stripe", width: 5, height: box.height, rx: 2.5, fill: colour }));
   if (outline) {
     const room = Math.max(34, Math.min(90, box.width - 225)) + (closed ? -22 : 0);

@@ -1,7 +1,7 @@
 // The slider that walks the pruning path.
 import { plural } from "../compute/numbers.mjs";
 import { byId } from "./elements.mjs";
-import { data, model, setMember, state, words } from "./state.mjs";
+import { current, data, model, restsOnOne, setMember, state, words } from "./state.mjs";
 
 const sliderMember = () => model.nMembers - 1 - Number(byId("size").value);
 
@@ -18,7 +18,7 @@ export function drawSize() {
   byId("size-control").hidden = model.nMembers < 2;
   byId("tree-lead").textContent = `Follow the answers from the top: “yes” to the left, “no” to the right. `
     + `${words.axis ? "" : `Each node asks on which side of a ${words.kinds()} surface a person lies; it names the covariates that count most there. `}`
-    + `Leaves are coloured by risk, from blue (low) to orange (high).`;
+    + `Leaves are coloured by risk, from blue (low) to orange (high).${current().nodes.some(restsOnOne) ? " A median with * rests on the one row left by then." : ""}`;
 }
 
 export function listenToSize() {

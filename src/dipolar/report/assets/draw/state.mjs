@@ -1,4 +1,5 @@
 // What the sections of the page share: the report's data, its one state and what changes it, and words about nodes.
+import { encodePerson } from "../compute/encoding.mjs";
 import { makeModel } from "../compute/model.mjs";
 import * as Format from "../compute/numbers.mjs";
 import { riskColour } from "../compute/shapes.mjs";
@@ -7,6 +8,7 @@ import { kernels } from "../kernels.mjs";
 
 export const data = JSON.parse(document.getElementById("report-data").textContent);
 export const names = data.tree.feature_names;
+export const columns = data.columns;
 export const model = makeModel(data, kernels);
 export const words = makeWords(data);
 export const unit = data.time_unit;
@@ -20,9 +22,10 @@ export const state = {
   collapsed: new Set(),
   layout: null, // "top-down" or "outline" once chosen; until then by the width
   zoom: null, // null: fit
-  person: null, // values of the form, by covariate
-  typed: {}, // the same as it was typed
+  person: null, // cells by column, as they were read from the form
+  typed: {}, // the same as they were typed
   prediction: null,
+  times: null, // at which survival is told, once somebody has asked for some
   rowsShown: 50,
 };
 
@@ -47,11 +50,12 @@ export function setMember(member) {
 }
 
 // Predict for a person, and return what is wrong: nothing, or that the row is beyond what the tree can score.
-export function predictFor(values) {
+export function predictFor(cells) {
   state.person = state.prediction = null;
   try {
-    state.prediction = model.predict(rowOf(values), state.member);
-    state.person = values;
+    const encoded = encodePerson(cells, columns, data.keeps_gaps);
+    state.prediction = { ...model.predict(encoded.row, state.member), ...encoded };
+    state.person = cells;
     return "";
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
@@ -65,7 +69,6 @@ export function toggle(node) {
   announce("view");
 }
 
-export const rowOf = (values) => names.map((_, feature) => (feature in values ? values[feature] : NaN));
 export const withUnit = (text) => (unit ? `${text} ${unit}` : text);
 export const time = (value) => (value === null ? "not reached" : withUnit(Format.number(value)));
 export const current = () => model.member(state.member);
@@ -84,10 +87,17 @@ export function axisEnd(node) {
 }
 
 export function medianText(node) {
-  const { value, lower, upper } = model.curve(node).median;
+  const { value, lower, upper, restsOnOne } = model.curve(node).median;
   const limits = lower === null && upper === null ? "" : ` (95 % limits ${Format.number(lower)} to ${upper === null ? "∞" : Format.number(upper)})`;
-  return `${time(value)}${limits}`;
+  return `${time(value)}${limits}${restsOnOne ? ", which rests on the one row left by then" : ""}`;
 }
+
+// In a table or a picture there is room for a sign only.
+export const shortMedian = (node) => {
+  const { value, restsOnOne } = model.curve(node).median;
+  return value === null ? "not reached" : `${Format.number(value)}${restsOnOne ? "*" : ""}`;
+};
+export const restsOnOne = (node) => model.curve(node).median.restsOnOne;
 
 // Leaves of the tree on display, the highest risk first, and the colour of any node by where it stands among them.
 export function leavesByRisk() {
