@@ -88,13 +88,13 @@ def find_axis_cuts(
     """
     for node in range(len(start)):
         cut = cuts[node]
-        if everyone is not None:
+        if len(everyone) > 0:
             _mark(orders[-1, start[node] : stop[node]], inside, True)
         found = best_cut(
             columns, orders, start[node], stop[node], drawn[node], max_tried, time, event, weight, exposure, limits,
             family, position, residual, spread, grid, tree, cut[:4], everyone, inside, line,
         )  # fmt: skip
-        if everyone is not None:
+        if len(everyone) > 0:
             _mark(orders[-1, start[node] : stop[node]], inside, False)
         cut[CUT_LOGRANK] = cut[GAIN]
         cut[MISSING_SEEN] = 0.0

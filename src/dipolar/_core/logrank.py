@@ -315,10 +315,10 @@ def best_cut(
         Scratch, overwritten.
     best : float64 array (4,)
         Overwritten: gain, feature, threshold, 1.0 where missing values go left.
-    everyone : int32 array (n_features + 1, n), or None
-        All rows sorted by each feature. Of many features few are tried in a node, and for these its rows are picked
+    everyone : int32 array (n_features + 1, n), or (0, 0)
+        All rows sorted by each feature, or nothing. Of many features few are tried in a node, and for these its rows are picked
         from here, instead of being kept sorted by all of them.
-    inside, line : bool and int32 arrays (n,), or None
+    inside, line : bool and int32 arrays (n,), or (0,)
         Which rows are the node's, and scratch.
 
     Returns
@@ -347,10 +347,8 @@ def best_cut(
             break
         feature = features[f]
         column = columns[feature]
-        if everyone is None:
-            rows = orders[feature, start:stop]
-        else:
-            rows = line[: stop - start]
+        rows = orders[feature, start:stop] if len(everyone) == 0 else line[: stop - start]
+        if len(everyone) > 0:
             _pick(everyone[feature], inside, rows)
         n_present = len(rows)
         while n_present > 0 and np.isnan(column[rows[n_present - 1]]):

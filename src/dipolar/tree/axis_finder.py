@@ -18,6 +18,9 @@ from dipolar.tree.splits import AxisCuts
 __all__ = ["AxisFinder", "AxisSplitter", "sort_columns"]
 
 
+# What is passed where nodes are kept sorted by all covariates.
+NO_PICKING = np.empty((0, 0), np.int32), np.empty(0, bool), np.empty(0, np.int32)
+
 # Levels of a tree, more or less.
 LEVELS = 6
 
@@ -95,7 +98,7 @@ class AxisFinder:
         kept = sorted_rows[-1:] if is_wide else sorted_rows
         self.orders = np.empty((len(kept), np.count_nonzero(weight)), np.int32)
         keep_sampled(kept, weight, self.orders)
-        self._picking = (sorted_rows, np.zeros(n, bool), np.empty(n, np.int32)) if is_wide else (None, None, None)
+        self._picking = (sorted_rows, np.zeros(n, bool), np.empty(n, np.int32)) if is_wide else NO_PICKING
         self.goes_left = np.zeros(n, dtype=bool)
         self._columns, self._rng, self._max_features = columns, rng, splitter.max_features
         self._outcome = survival.time, survival.event, weight, _baseline_exposure(survival, weight, splitter.family)
