@@ -316,8 +316,8 @@ def best_cut(
     best : float64 array (4,)
         Overwritten: gain, feature, threshold, 1.0 where missing values go left.
     everyone : int32 array (n_features + 1, n), or (0, 0)
-        All rows sorted by each feature, or nothing. Of many features few are tried in a node, and for these its rows are picked
-        from here, instead of being kept sorted by all of them.
+        All rows sorted by each feature, or nothing. Of many features few are tried in a node, and for these its rows
+        are picked from here, instead of being kept sorted by all of them.
     inside, line : bool and int32 arrays (n,), or (0,)
         Which rows are the node's, and scratch.
 

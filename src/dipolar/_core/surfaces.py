@@ -263,8 +263,8 @@ def best_shift(scores, time, event, weight, limits):
     best = np.empty(4)
     found = best_cut(
         level, orders, 0, k, np.zeros(1, np.int64), 1, time, event, weight, np.zeros(k), limits, LOGRANK,
-        np.empty(k, np.int32), np.empty(k), np.empty(k), np.empty((5, k + 2)), np.empty((k + 2, 2)), best, None,
-        None, None,
+        np.empty(k, np.int32), np.empty(k), np.empty(k), np.empty((5, k + 2)), np.empty((k + 2, 2)), best,
+        np.empty((0, 0), np.int32), np.empty(0, np.bool_), np.empty(0, np.int32),
     )  # fmt: skip
     if not found or best[FEATURE] < 0.0:
         return 0.0, 0.0
