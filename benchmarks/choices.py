@@ -224,10 +224,13 @@ def table(question: str) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("questions", nargs="*", choices=[*QUESTIONS, []], default=list(QUESTIONS))
+    parser.add_argument("questions", nargs="*", default=list(QUESTIONS), help=f"some of {', '.join(QUESTIONS)}")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--table", action="store_true", help="only make the tables")
     chosen = parser.parse_args()
+    unknown = set(chosen.questions) - set(QUESTIONS)
+    if unknown:
+        parser.error(f"there are no questions {', '.join(sorted(unknown))}, only {', '.join(QUESTIONS)}")
     for question in chosen.questions:
         if not chosen.table:
             run(question, chosen.jobs)
