@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from dipolar import CovariateEncoder, LogRankSurvivalTree, make_pipeline
 from dipolar.metrics import logrank_test
 from dipolar.plotting import (
     plot_leaf_curves,
@@ -92,3 +93,12 @@ def test_rows_and_outcomes_come_together(trees, data):
 def test_bands(trees, bands, expected):
     assert len(plot_leaf_curves(trees[3], bands=bands).collections) == expected
     assert len(plot_leaf_curves(trees[8]).collections) == 0
+
+
+def test_a_pipeline_shows_its_tree(data):
+    X, y = data
+    X = X.assign(sex=np.where(X["gender"] > 0, "m", "f"))
+    model = make_pipeline(CovariateEncoder(), LogRankSurvivalTree(max_leaf_nodes=3)).fit(X, y)
+    ax, of_rows = plot_leaf_curves(model), plot_leaf_curves(model, X, y)
+    for line, of_row in zip(ax.lines, of_rows.lines, strict=True):
+        np.testing.assert_allclose(line.get_xydata(), of_row.get_xydata())

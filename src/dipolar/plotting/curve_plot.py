@@ -27,8 +27,8 @@ from dipolar.plotting.style import (
     size_in_inches,
 )
 from dipolar.survival import check_outcome
+from dipolar.tree.described import describe
 from dipolar.tree.estimator import BaseSurvivalTree
-from dipolar.tree.export import fitted_record
 
 __all__ = ["plot_leaf_curves"]
 
@@ -70,7 +70,7 @@ def plot_leaf_curves(
 
     Parameters
     ----------
-    tree : fitted survival tree
+    tree : fitted survival tree, or pipeline of a CovariateEncoder and one
     X, y : default=None
         Other rows, whose curves and test are drawn instead of those of the training rows. Leaves that no row reaches
         are left out.
@@ -93,10 +93,10 @@ def plot_leaf_curves(
     ax : Axes
         The axes with the curves.
     """
-    fitted_record(tree)
+    tree, _, encoder = describe(tree)
     check_share("level", level, hint="0.95 is common.")
     time_label = check_label("time_label", time_label)
-    tables, positions = _tables(tree, X, y)
+    tables, positions = _tables(tree, X if X is None or encoder is None else encoder.transform(X), y)
     order = np.argsort(tree.leaf_risk_[positions], kind="stable")
     colors = np.array(ordered_colors(tree.leaf_risk_))[positions]
     names = [f"leaf {tree.tree_.leaves[position]}" for position in positions]
