@@ -26,7 +26,8 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "
 
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
-from accuracy import from_survset, null_score, prepare, versions  # noqa: E402
+from accuracy import null_score, prepare, versions  # noqa: E402
+from choices import load  # noqa: E402
 from sklearn.model_selection import StratifiedKFold  # noqa: E402
 
 from dipolar import DipoleSurvivalForest, LogRankSurvivalForest  # noqa: E402
@@ -41,7 +42,7 @@ SETS = (
     "phpl04K8a", "prostate", "Melanoma", "d.oropha.rec", "pharmacoSmoking", "zinc", "burn", "stagec", "vlbw", "follic",
     "Z243", "wpbc", "retinopathy", "Pbc3", "cgd", "scania", "Unemployment", "diabetes", "hepatoCellular", "dataDIVAT2",
 )  # fmt: skip
-MOST_ROWS, N_FOLDS = 600, 3
+N_FOLDS = 3
 TREES = (25, 50, 100)
 MARGINS = (0.0, 0.005, 0.01, 0.02)
 
@@ -89,15 +90,6 @@ def learners() -> dict[str, Callable]:
 
 
 # Units of work.
-
-
-def load(name: str) -> tuple[pd.DataFrame, np.ndarray]:
-    """The rows of a data set, at most `MOST_ROWS` of them; the same in every process."""
-    X, y = from_survset(name)
-    rows = np.flatnonzero(np.isfinite(y["time"]) & (y["time"] >= 0))
-    if len(rows) > MOST_ROWS:
-        rows = np.sort(np.random.default_rng(0).choice(rows, MOST_ROWS, replace=False))
-    return X.iloc[rows].reset_index(drop=True), y[rows]
 
 
 def run_unit(learner: str, values: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> dict:

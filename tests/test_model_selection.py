@@ -10,7 +10,8 @@ from sklearn.model_selection import GridSearchCV, KFold, RandomizedSearchCV, Str
 from dipolar import DipoleSurvivalTree, DipoleSVM, LogRankSurvivalTree, SurvivalTreeCV, survival_outcome
 from dipolar.datasets import load_remission, load_whas500
 from dipolar.kernels import GaussianKernel
-from dipolar.metrics import concordance_index, get_scorer
+from dipolar.metrics import concordance_index, get_scorer, logrank_test
+from dipolar.model_selection import _trend
 from tests.models import paper_tree
 
 TREE = DipoleSurvivalTree(DipoleSVM(), min_samples_leaf=10, pruning="fixed")
@@ -419,3 +420,35 @@ def test_cut_back_is_a_shallower_fit(tree, pruning, whas500):
         np.testing.assert_array_equal(deep.cut_back(depth).predict(X), shallow.predict(X))
     with pytest.raises(ValueError, match="cut_back needs pruning=None or 'fixed', got 'bootstrap'"):
         clone(tree).set_params(pruning="bootstrap", n_bootstraps=1).fit(X, y).cut_back(1)
+
+
+def trend_by_hand(y, risk, weight):
+    """Event by event: how far the ranks of those who have it are from what is expected among those at risk."""
+    below = np.array([weight[risk < r].sum() + 0.5 * weight[risk == r].sum() for r in risk])
+    rank = below / weight.sum() - 0.5
+    score = variance = 0.0
+    for t in np.unique(y["time"][y["event"]]):
+        at_risk, now = y["time"] >= t, (y["time"] == t) & y["event"]
+        n, events = weight[at_risk].sum(), weight[now].sum()
+        mean = np.average(rank[at_risk], weights=weight[at_risk])
+        score += weight[now] @ (rank[now] - mean)
+        spread = np.average((rank[at_risk] - mean) ** 2, weights=weight[at_risk])
+        variance += events * spread * ((n - events) / (n - 1) if n > 1 else 0.0)
+    return score, variance
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_trend_of_held_out_rows_is_that_of_its_definition(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 40))
+    y = survival_outcome(rng.integers(1, 9, n).astype(float), rng.random(n) < 0.6)
+    risk, weight = rng.integers(0, 4, n).astype(float), rng.integers(1, 4, n).astype(float)
+    np.testing.assert_allclose(_trend(y, risk, weight), trend_by_hand(y, risk, weight), atol=1e-9)
+
+
+def test_the_trend_of_two_groups_is_the_log_rank_test():
+    rng = np.random.default_rng(3)
+    y = survival_outcome(rng.integers(1, 30, 80).astype(float), rng.random(80) < 0.7)
+    risk = (rng.random(80) < 0.5).astype(float)
+    score, variance = _trend(y, risk, np.ones(80))
+    assert score**2 / variance == pytest.approx(logrank_test(y, risk).statistic)

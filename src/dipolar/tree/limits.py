@@ -11,7 +11,7 @@ from dipolar.parameters import check_number
 
 __all__ = ["GrowthLimits"]
 
-# How deep a tree gets that nothing else limits: so many levels from so many events on, and below (see docs/trees.md).
+# A tree that nothing else limits gets three levels from so many events on, and two where there are fewer.
 EVENTS_OF_DEPTH_3 = 150
 
 
