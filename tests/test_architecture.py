@@ -35,7 +35,8 @@ LAYERS = (
     ("survival_model", "preparation"),
     ("pipeline",),
     ("tree",),
-    ("forest", "model_selection"),
+    ("forest", "candidates"),
+    ("model_selection",),
     ("warming", "saving"),
 )
 

@@ -8,10 +8,10 @@ from sklearn.exceptions import FitFailedWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, RandomizedSearchCV, StratifiedKFold
 
 from dipolar import DipoleSurvivalTree, DipoleSVM, LogRankSurvivalTree, SurvivalTreeCV, survival_outcome
+from dipolar.candidates import risk_trend
 from dipolar.datasets import load_remission, load_whas500
 from dipolar.kernels import GaussianKernel
 from dipolar.metrics import concordance_index, get_scorer, logrank_test
-from dipolar.model_selection import _trend
 from tests.models import paper_tree
 
 TREE = DipoleSurvivalTree(DipoleSVM(), min_samples_leaf=10, pruning="fixed")
@@ -443,12 +443,12 @@ def test_the_trend_of_held_out_rows_is_that_of_its_definition(seed):
     n = int(rng.integers(2, 40))
     y = survival_outcome(rng.integers(1, 9, n).astype(float), rng.random(n) < 0.6)
     risk, weight = rng.integers(0, 4, n).astype(float), rng.integers(1, 4, n).astype(float)
-    np.testing.assert_allclose(_trend(y, risk, weight), trend_by_hand(y, risk, weight), atol=1e-9)
+    np.testing.assert_allclose(risk_trend(y, risk, weight), trend_by_hand(y, risk, weight), atol=1e-9)
 
 
 def test_the_trend_of_two_groups_is_the_log_rank_test():
     rng = np.random.default_rng(3)
     y = survival_outcome(rng.integers(1, 30, 80).astype(float), rng.random(80) < 0.7)
     risk = (rng.random(80) < 0.5).astype(float)
-    score, variance = _trend(y, risk, np.ones(80))
+    score, variance = risk_trend(y, risk, np.ones(80))
     assert score**2 / variance == pytest.approx(logrank_test(y, risk).statistic)

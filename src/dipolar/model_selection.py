@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,15 +11,15 @@ import pandas as pd
 from joblib import delayed
 from scipy.stats import norm
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, FitFailedWarning, UndefinedMetricWarning
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils.validation import check_is_fitted
 
+from dipolar.candidates import Fold, Places, Scored, make_candidate, score_path, tabulate_paths
 from dipolar.metrics.scorers import SCORER_NAMES, SurvivalScorer, get_scorer
 from dipolar.node_svm.svm import DipoleSVM
 from dipolar.parallel import run_tasks
 from dipolar.parameters import check_choice, check_number, check_share, draw_seed
-from dipolar.progress import Reporter, telling
+from dipolar.progress import Reporter
 from dipolar.resampling import deal_out
 from dipolar.rows import TrainingRows, arrange_rows
 from dipolar.survival import Survival, survival_outcome
@@ -38,24 +36,6 @@ LOGRANK_GRID: dict[str, Sequence[Any]] = {"min_samples_leaf": (10, 15, 30)}
 
 # The larger it is the more flexible is a tree, for choosing between candidates that are as good.
 FLEXIBILITY = "svm__kappa"
-
-
-@dataclass(frozen=True)
-class _Fold:
-    """With which weight each row grows trees, and with which it scores them."""
-
-    train: np.ndarray
-    test: np.ndarray
-
-
-@dataclass(frozen=True)
-class _Score:
-    """One tree, grown on one training fold and scored on its test fold."""
-
-    scores: dict[str, float]
-    trend: tuple[float, float]  # of the hazard with the predicted risk: score statistic and its variance
-    n_leaves: int
-    seconds: float
 
 
 class SurvivalTreeCV(SurvivalModel):
@@ -194,9 +174,9 @@ class SurvivalTreeCV(SurvivalModel):
         template.set_params(random_state=seed)
         paths = self._score_paths(template, families, depths, rows, folds, scorers)
         self.scorer_names_ = list(scorers)
-        self.cv_results_ = _tabulate(families, depths, paths, self.scorer_names_, len(folds))
+        self.cv_results_ = tabulate_paths(families, depths, paths, self.scorer_names_, len(folds))
         self._choose(families, depths, len(folds))
-        chosen = _candidate(template, self.best_params_)
+        chosen = make_candidate(template, self.best_params_)
         outcome = survival_outcome(rows.survival.time, rows.survival.event)
         start = time.perf_counter()
         self.best_estimator_ = chosen.fit(self._with_names(rows.X), outcome, rows.weight)
@@ -305,7 +285,7 @@ class SurvivalTreeCV(SurvivalModel):
 
     def _folds(
         self, rows: TrainingRows, X: np.ndarray, survival: Survival, weight: np.ndarray, seed: int
-    ) -> list[_Fold]:
+    ) -> list[Fold]:
         """Return with which weight each row grows and scores in every fold; X, survival and weight are as given."""
         n_folds = self._n_folds()
         if n_folds is not None:
@@ -315,12 +295,12 @@ class SurvivalTreeCV(SurvivalModel):
                     f"cv={n_folds} folds are more than there are rows: n_samples={len(X)}, with weights that sum to "
                     f"{rows.weight.sum():g}. Ask for fewer folds."
                 )
-            return [_Fold(rows.weight - test, test) for test in held_out]
+            return [Fold(rows.weight - test, test) for test in held_out]
         try:
             splits = [(train, test) for train, test in check_cv(self.cv).split(X, survival.event)]
             if not splits:
                 raise ValueError("there are no folds in it")
-            return [_Fold(rows.weigh(weight, train), rows.weigh(weight, test)) for train, test in splits]
+            return [Fold(rows.weigh(weight, train), rows.weigh(weight, test)) for train, test in splits]
         except (IndexError, TypeError, ValueError) as error:
             raise ValueError(
                 f"cv must be a number of folds, a splitter of scikit-learn, or pairs of row numbers (train, test), got "
@@ -346,14 +326,14 @@ class SurvivalTreeCV(SurvivalModel):
 
     # The search.
 
-    def _score_paths(self, template, families, depths, rows, folds, scorers) -> list[list[_Score]]:
+    def _score_paths(self, template, families, depths, rows, folds, scorers) -> list[list[Scored]]:
         """Score every path in depth: one list for each family and fold, in that order."""
         report = Reporter(self.verbose)
         # Arrays are arguments of their own, so that joblib's Dask backend sends each of them once.
         shared = survival_outcome(rows.survival.time, rows.survival.event), rows.n_given / rows.weight
-        places = _Places(rows, all(isinstance(scorer, SurvivalScorer) for scorer in scorers.values()))
+        places = Places(rows, all(isinstance(scorer, SurvivalScorer) for scorer in scorers.values()))
         tasks = [
-            delayed(_score_path)(*places.of(_candidate(template, family), fold), depths, *shared, fold, scorers)
+            delayed(score_path)(*places.of(make_candidate(template, family), fold), depths, *shared, fold, scorers)
             for family in families
             for fold in folds
         ]
@@ -424,150 +404,6 @@ class SurvivalTreeCV(SurvivalModel):
         self._depths(n_samples=1.0)
         self._scorers()
         self._n_folds()
-
-
-class _Places:
-    """The covariates that candidates meet in each fold: wide ones in coordinates, found once for all that share them.
-
-    Scorers of the user's own meet the covariates as they are.
-    """
-
-    def __init__(self, rows: TrainingRows, may_move: bool) -> None:
-        self._rows, self._may_move = rows, may_move
-        self._found: dict[Any, np.ndarray | None] = {}
-
-    def of(self, tree: BaseSurvivalTree, fold: _Fold) -> tuple[BaseSurvivalTree, np.ndarray]:
-        """Return what to grow a candidate as, and on which covariates."""
-        X = self._rows.X
-        if not (self._may_move and isinstance(tree, DipoleSurvivalTree) and X.shape[1] > len(X)):
-            return tree, X
-        key = id(fold), repr(tree.svm.get_params() | {"kappa": None})
-        if key not in self._found:
-            is_seen = fold.train > 0
-            seen, unseen = np.flatnonzero(is_seen), np.flatnonzero(~is_seen)
-            moved = tree._in_coordinates(self._rows.take(seen, fold.train), X[unseen])
-            self._found[key] = None if moved is None else moved[np.argsort(np.concatenate((seen, unseen)))]
-        found = self._found[key]
-        if found is None:
-            return tree, X
-        moved = clone(tree).set_params(svm__standardize=False)
-        moved._tells_shares = False  # coordinates are no covariates
-        return moved, found
-
-
-def _candidate(template: BaseSurvivalTree, parameters: dict[str, Any]) -> BaseSurvivalTree:
-    """Return an unfitted tree with some parameters; a machine among them is its own, so that setting its parameters
-    leaves those of the other candidates alone."""
-    return clone(template).set_params(**{name: clone(value, safe=False) for name, value in parameters.items()})
-
-
-def _score_path(tree, X, depths, y, copies, fold, scorers) -> list[_Score]:
-    """Grow a tree on one fold and score it at each depth."""
-    train, test = np.flatnonzero(fold.train), np.flatnonzero(fold.test)
-    weight = fold.test[test]
-    # Scorers that are not told of weights meet rows as often as they were given, `copies` for a weight of one.
-    repeated = np.repeat(test, np.maximum(1, np.rint(weight * copies[test])).astype(np.int64))
-    path = []
-    with telling(None), warnings.catch_warnings():
-        # Of single candidates neither says anything to the user: the chosen tree tells the first itself, and the second
-        # is what the rule for trees of one leaf is about.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
-        for grown, seconds in _grow_depths(tree, depths, X[train], y[train], fold.train[train]):
-            scores = {
-                name: _score(name, scorer, grown, X[test], y[test], sample_weight=weight)
-                if isinstance(scorer, SurvivalScorer)
-                else _score(name, scorer, grown, X[repeated], y[repeated])
-                for name, scorer in scorers.items()
-            }
-            trend = _trend(y[test], grown.predict(X[test]), weight)
-            path.append(_Score(scores, trend, grown.n_leaves_, seconds))
-    return path
-
-
-def _trend(y: np.ndarray, risk: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
-    """Return the score statistic of Cox's model at zero for the ranks of the risks, and its variance.
-
-    At each event time: the ranks of the rows with an event less what they are on average among the rows at risk.
-    """
-    _, level = np.unique(risk, return_inverse=True)
-    size = np.bincount(level, weights=weight)
-    rank = ((np.cumsum(size) - 0.5 * size) / size.sum() - 0.5)[level]
-    times, at = np.unique(y["time"], return_inverse=True)
-
-    def at_risk(values: np.ndarray) -> np.ndarray:
-        return np.cumsum(np.bincount(at, weights=values, minlength=len(times))[::-1])[::-1]
-
-    gone = weight * y["event"]
-    events, n = np.bincount(at, weights=gone, minlength=len(times)), at_risk(weight)
-    mean = at_risk(weight * rank) / n
-    spread = at_risk(weight * rank**2) / n - mean**2
-    # Of tied events all but the first are drawn from fewer rows.
-    tied = np.where(n > 1, (n - events) / np.maximum(n - 1, 1), 0.0).clip(0.0, 1.0)
-    return float(gone @ rank - events @ mean), float(events @ (spread * tied))
-
-
-def _grow_depths(tree, depths, X, y, weight) -> Iterator[tuple[BaseSurvivalTree, float]]:
-    """Yield a fitted tree for every depth with the seconds it took; one is enough where it can be cut back."""
-    start = time.perf_counter()
-    if depths == [None]:
-        yield _copy(tree).fit(X, y, weight), time.perf_counter() - start
-    elif tree.pruning in (None, "fixed"):
-        deepest = _copy(tree).set_params(max_depth=depths[-1]).fit(X, y, weight)
-        seconds = time.perf_counter() - start
-        yield from ((deepest.cut_back(depth), seconds / len(depths)) for depth in depths)
-    else:
-        for depth in depths:
-            start = time.perf_counter()
-            grown = _copy(tree).set_params(max_depth=depth).fit(X, y, weight)
-            yield grown, time.perf_counter() - start
-
-
-def _copy(tree: BaseSurvivalTree) -> BaseSurvivalTree:
-    """Return an unfitted copy that leaves out what its original leaves out."""
-    copied = clone(tree)
-    vars(copied).update({name: value for name, value in vars(tree).items() if name == "_tells_shares"})
-    return copied
-
-
-def _score(name: str, scorer: Any, tree: BaseSurvivalTree, X: np.ndarray, y: np.ndarray, **weight: Any) -> float:
-    """Score a fold; NaN with a warning where the score is not defined on it."""
-    try:
-        return float(scorer(tree, X, y, **weight))
-    except ValueError as error:
-        warnings.warn(
-            f"{name!r} is not defined on a test fold of {len(X)} rows: {error}", FitFailedWarning, stacklevel=2
-        )
-        return np.nan
-
-
-def _tabulate(
-    families: list[dict[str, Any]],
-    depths: Sequence[int | None],
-    paths: list[list[_Score]],
-    names: list[str],
-    n_folds: int,
-) -> pd.DataFrame:
-    """One row per candidate; `paths` holds the folds of the first family first."""
-    records = []
-    for number, family in enumerate(families):
-        of_family = paths[number * n_folds : (number + 1) * n_folds]
-        for step, depth in enumerate(depths):
-            cells = [path[step] for path in of_family]
-            record: dict[str, Any] = dict(family)
-            if depth is not None:
-                record["max_depth"] = depth
-            for name in names:
-                values = np.array([cell.scores[name] for cell in cells])
-                record[f"mean_test_{name}"] = values.mean()
-                record[f"std_test_{name}"] = values.std(ddof=1) if n_folds > 1 else 0.0
-                record |= {f"split{fold}_test_{name}": value for fold, value in enumerate(values)}
-            score, variance = np.sum([cell.trend for cell in cells], axis=0)
-            record["trend"] = score / np.sqrt(variance) if variance > 0 else 0.0
-            record["mean_n_leaves"] = np.mean([cell.n_leaves for cell in cells])
-            record["mean_fit_time"] = np.mean([cell.seconds for cell in cells])
-            records.append(record)
-    return pd.DataFrame.from_records(records)
 
 
 def _listed(name: str, value: Any, hint: str) -> list[Any]:
